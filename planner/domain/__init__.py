@@ -1,0 +1,1 @@
+"""Frozen descriptions of what is planned: model, accelerator, engine, workload, objectives, levers. No I/O."""

@@ -1,0 +1,171 @@
+"""What a plan comes to: the figures of the result contract (schema/v1/result.schema.json), SI units.
+
+None means that the spec does not allow the figure to be computed; a finding says what to declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.domain.levers import LeverUse
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Per accelerator: the fullest rank of the tightest pool. See product.md for each figure."""
+
+    capacity_bytes: float
+    usable_bytes: float
+    weights_bytes: float
+    kv_cache_bytes: float | None
+    state_bytes: float | None
+    activation_bytes: float
+    cuda_graph_bytes: float
+    runtime_bytes: float
+    headroom_bytes: float
+    free_bytes: float | None
+    fits: bool
+    weights_total_bytes: float
+    kv_pool_bytes: float
+    kv_capacity_tokens: float | None
+    max_concurrency: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Where the time of one step goes, seconds. `bound` is the largest part."""
+
+    bound: str
+    memory_s: float
+    compute_s: float
+    communication_s: float
+    overhead_s: float
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """One latency, seconds."""
+
+    mean: float | None = None
+    p50: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    max: float | None = None
+
+    def at(self, statistic: str) -> float | None:
+        value: float | None = getattr(self, statistic)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    time_to_first_token_s: Percentiles = field(default_factory=Percentiles)
+    inter_token_latency_s: Percentiles = field(default_factory=Percentiles)
+    time_per_output_token_s: Percentiles = field(default_factory=Percentiles)
+    request_latency_s: Percentiles = field(default_factory=Percentiles)
+    session_latency_s: Percentiles = field(default_factory=Percentiles)
+    completion_s: float | None = None
+    decode_step_s: float | None = None
+    prefill_s: float | None = None
+    decode: Split | None = None
+    prefill: Split | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """The whole deployment."""
+
+    output_tokens_per_s: float | None = None
+    total_tokens_per_s: float | None = None
+    requests_per_s: float | None = None
+    output_tokens_per_s_per_user: float | None = None
+    output_tokens_per_s_per_accelerator: float | None = None
+    max_requests_per_s: float | None = None
+    rejected_fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    usd_per_hour: float | None = None
+    usd_per_month: float | None = None
+    usd_per_million_output_tokens: float | None = None
+    usd_per_million_tokens: float | None = None
+    usd_per_request: float | None = None
+    usd_total: float | None = None
+    watts: float | None = None
+    joules_per_output_token: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveOutcome:
+    """`outcome`: met, at-risk, missed or unknown, judged by the band (low, high)."""
+
+    objective: str
+    request_class: str | None
+    limit: float
+    estimate: float | None
+    low: float | None
+    high: float | None
+    outcome: str
+    bound: str = "max"
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Factors on an estimate: what was measured lies between low and high of it."""
+
+    memory: tuple[float, float] = (1.0, 1.0)
+    latency: tuple[float, float] = (1.0, 1.0)
+    throughput: tuple[float, float] = (1.0, 1.0)
+    word: str = "prior"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """classes, pools: only where there are several."""
+
+    memory: Memory
+    latency: Latency
+    throughput: Throughput
+    cost: Cost
+    objectives: tuple[ObjectiveOutcome, ...]
+    bands: Bands
+    classes: Mapping[str, Any] = field(default_factory=dict)
+    pools: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """What a lever obliges to evaluate, and whether there is evidence: missing, stale or covered."""
+
+    evaluate: str
+    evidence: str = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class LeverStep:
+    """One step of the ladder. effect: {figure: relative change}, None where it is not evaluated yet."""
+
+    lever: LeverUse
+    effect: Mapping[str, float] | None
+    after: Evaluation | None
+    obligations: tuple[Obligation, ...] = ()
+    reduces: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """Everything that was evaluated of one plan."""
+
+    baseline: Evaluation
+    shipped: Evaluation
+    steps: tuple[LeverStep, ...] = ()
+    largest_concurrency: float | None = None
+    largest_context: float | None = None
+    notes: tuple[str, ...] = ()
