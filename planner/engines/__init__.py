@@ -1,0 +1,56 @@
+"""Serving engines, one module each: what each reserves, what its version turns on, what it prints.
+
+An engine module is found by its file name (`llama-cpp` is `llama_cpp.py`) and has a docstring and:
+
+NAME: str                  as the spec spells it.
+FRACTION_KEY: str | None   its own name of the memory fraction (`gpu_memory_utilization`, ...).
+PROPERTIES: dict           JSON Schema of keys beyond the common ones.
+TITLE: str                 as its authors write it.
+
+def with_defaults(plan) -> EngineSettings     every key filled; `origins` says "default" where it was not declared.
+def default_levers(settings) -> tuple[str, ...]   levers that this version turns on by itself.
+def memory(plan) -> MemoryLedger              of a plan whose engine has its defaults and whose levers are applied.
+def start_line(plan, ledger) -> str           the line that the engine would print, "" where it prints none.
+
+Measured constants live in `planner/catalogue/engines/<name>.yaml`, by version range, with their source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner import discovery
+from planner.domain.evaluation import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLedger:
+    """Memory of the fullest rank, what decides whether it starts, and how it adds up.
+
+    needed, reserved: {line: bytes} in the order to print them: what the declared load needs, and what the
+    engine takes whatever the load. refusal: "" or why it would not start; refusal_values: the numbers.
+    largest_context: the longest max_model_len of which one sequence would fit, tokens.
+    capacity_sequences: concurrency at the promised length (guaranteed), and at the expected length.
+    """
+
+    memory: Memory
+    needed: Mapping[str, float] = field(default_factory=dict)
+    reserved: Mapping[str, float] = field(default_factory=dict)
+    refusal: str = ""
+    refusal_values: Mapping[str, Any] = field(default_factory=dict)
+    largest_context: int | None = None
+    guaranteed_concurrency: float | None = None
+    expected_concurrency: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def names() -> tuple[str, ...]:
+    """Every engine, as the spec spells it."""
+    return tuple(name.replace("_", "-") for name in discovery.names(__name__))
+
+
+def get(name: str) -> Any:
+    """The module of the engine `name`, or None."""
+    return discovery.module(__name__, name)
