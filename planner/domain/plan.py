@@ -23,9 +23,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """model: as its authors publish it; `shipped_model` is after the levers that have been applied.
+    """As bound: every lever off. `planner.evaluation.configure` applies levers to it.
 
-    techniques: what is switched on. origins: {figure path: Origin}. catalogue: {entry id: digest}.
+    model: as published, then as the levers applied so far have made it. cache_format: precision of the cache,
+    None for the model's own 16 bits. techniques: what is switched on. variants: the plan under `change`
+    overlays, by the pointers of the overlays. origins: {figure path: Origin}. catalogue: {entry id: digest}.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Plan:
     owner: str = ""
     calibration: Any = None
     measurements: tuple[Any, ...] = ()
+    variants: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     catalogue: Mapping[str, str] = field(default_factory=dict)

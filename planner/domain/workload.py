@@ -12,20 +12,31 @@ STATISTICS: tuple[Statistic, ...] = ("mean", "p50", "p90", "p95", "p99", "max")
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """A distribution of token counts. `declared`: the statistics that the spec gives.
+    """A distribution of token counts.
 
-    mean and maximum are always known: from the declared points where the spec leaves them out
-    (`planner.bind.lengths` says how). trace: the file of recorded lengths, where there is one.
+    points: {statistic: tokens} for each of mean p50 p90 p95 p99 max; those that the spec leaves out come
+    from the declared ones (`planner.bind.lengths` says how). declared: the statistics that the spec gives.
+    trace: the file of recorded lengths, where there is one.
     """
 
-    mean: float
-    maximum: float
-    declared: Mapping[str, float] = field(default_factory=dict)
+    points: Mapping[str, float]
+    declared: tuple[str, ...] = ()
     trace: str | None = None
 
     @property
+    def mean(self) -> float:
+        return self.points["mean"]
+
+    @property
+    def maximum(self) -> float:
+        return self.points["max"]
+
+    @property
     def fixed(self) -> bool:
-        return self.mean == self.maximum
+        return self.points["mean"] == self.points["max"]
+
+    def at(self, statistic: str) -> float:
+        return self.points[statistic]
 
 
 LoadKind = Literal["concurrency", "offline", "rate", "trace", "sessions", "period"]

@@ -1,0 +1,132 @@
+"""Document and catalogue to a Plan: every reference resolved, every quantity an SI float. Once, here.
+
+The document has passed `planner.contract`; what only the catalogue can tell (a name that does not
+resolve, a config that cannot be read) is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from planner import contract, source
+from planner.bind import levers as stack
+from planner.bind.context import Binding
+from planner.bind.engine import settings
+from planner.bind.hardware import hardware
+from planner.bind.model import model
+from planner.bind.objectives import objectives_of
+from planner.bind.workload import workload
+from planner.domain.levers import LeverUse
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity, Verdict
+from planner.source.document import Document
+
+
+def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None, tuple[Finding, ...]]:
+    """The plan, or None and why not. folders: catalogue folders of the project."""
+    binding = Binding(document, tuple(folders))
+    found = _plan(binding)
+    if found is None or any(finding.verdict is Verdict.INVALID for finding in binding.findings):
+        return None, tuple(binding.findings)
+    variants = _variants(found, binding)
+    if any(finding.verdict is Verdict.INVALID for finding in binding.findings):
+        return None, tuple(binding.findings)
+    return _with(found, variants=variants), tuple(binding.findings)
+
+
+def _plan(binding: Binding) -> Plan | None:
+    bound_model = model(binding.section("model"), ("model",), binding)
+    bound_hardware = hardware(binding.section("hardware"), binding)
+    if bound_model is None or bound_hardware is None:
+        return None
+    engine = settings(binding.section("engine"), bound_hardware.count)
+    uses = stack.stack(binding, bound_model, engine)
+    metadata = binding.section("metadata")
+    dtype = binding.section("model").get("weights", "published")
+    shipped_as = stack.cast(bound_model, dtype)
+    return Plan(
+        name=str(metadata.get("name", "")),
+        model=shipped_as,
+        hardware=bound_hardware,
+        engine=stack.switched_off(engine),
+        workload=workload(binding.section("workload")),
+        objectives=objectives_of(binding.section("objectives")),
+        levers=uses,
+        cache_format=stack.cache_of(engine, shipped_as),
+        expect=metadata.get("expect"),
+        description=str(metadata.get("description", "")),
+        owner=str(metadata.get("owner", "")),
+        assumptions=tuple(dict.fromkeys(binding.assumptions)),
+        origins=dict(binding.origins),
+        catalogue=dict(sorted(binding.catalogue.items())),
+        sha256=binding.document.sha256,
+    )
+
+
+def _with(found: Plan, **changes: Any) -> Plan:
+    from dataclasses import replace
+
+    return replace(found, **changes)
+
+
+def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:
+    """The plan under each set of `change` overlays that the ladder needs, by the pointers of the overlays.
+
+    Cumulative sets of the adopted ones in order, and everything adopted plus each considered one.
+    """
+    changes = [item for item in found.levers if item.use == "change" and item.status != "reject"]
+    adopted = [item for item in changes if item.status == "adopt"]
+    wanted: list[tuple[LeverUse, ...]] = [tuple(adopted[: count + 1]) for count in range(len(adopted))]
+    wanted += [(*adopted, item) for item in changes if item.status == "consider"]
+    variants = {}
+    for uses in wanted:
+        variant = _overlaid(uses, binding)
+        if variant is not None:
+            variants[tuple(item.path for item in uses)] = variant
+    return variants
+
+
+def _overlaid(uses: Sequence[LeverUse], binding: Binding) -> Plan | None:
+    document = binding.document
+    for item in uses:
+        document = source.merge(document, item.parameters["set"], item.parameters["location"])
+    findings = contract.validate(document)
+    if findings:
+        binding.findings += findings
+        return None
+    inner = Binding(document, binding.folders)
+    variant = _plan(inner)
+    binding.findings += inner.findings
+    binding.catalogue.update(inner.catalogue)
+    return variant
+
+
+def catalogue_folders(document: Document) -> tuple[tuple[Path, ...], tuple[Finding, ...]]:
+    """The folders that the project's `planner.yaml` names for its own accelerators and models."""
+    project = document.root / "planner.yaml"
+    if not project.is_file():
+        return (), ()
+    found, findings = source.load(project, display="planner.yaml")
+    if found is None:
+        return (), findings
+    problems = contract.validate(found)
+    if problems:
+        return (), (*findings, *problems)
+    folders: list[Path] = []
+    faults: list[Finding] = []
+    for index, name in enumerate(found.data.get("catalogue") or ()):
+        resolved = source.resolve(str(name), found, ("catalogue", index))
+        if isinstance(resolved, Finding):
+            faults.append(resolved)
+        elif not resolved.is_dir():
+            faults.append(
+                Finding(
+                    "file-not-found", Severity.ERROR, "this catalogue folder does not exist", "Make it, or remove the line.",
+                    found.pointer(("catalogue", index)), {}, found.location(("catalogue", index)), Verdict.INVALID,
+                )
+            )
+        else:
+            folders.append(resolved)
+    return tuple(folders), (*findings, *faults)

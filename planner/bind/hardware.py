@@ -1,0 +1,123 @@
+"""The `hardware` section to cards, links, host and price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from planner import units
+from planner.bind.accelerator import accelerator
+from planner.bind.context import Binding
+from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Replicas
+from planner.domain.plan import Origin
+from planner.source.document import NodePath
+
+PATH: NodePath = ("hardware",)
+
+
+def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
+    """None after findings."""
+    cards = _cards(section, binding)
+    if not cards:
+        return None
+    card = min(cards, key=lambda item: item.capacity_bytes)
+    usable = section.get("usable_memory")
+    binding.origins["memory"] = _memory_origin(section, card)
+    return Hardware(
+        cards=cards,
+        replicas=_replicas(section.get("replicas", 1)),
+        usable_bytes=units.si(usable, "memory") if usable is not None else None,
+        reserved_bytes=units.si(section["reserved"], "memory") if "reserved" in section else 0.0,
+        derate=_derate(section.get("derate"), card, binding),
+        interconnect=_interconnect(section.get("interconnect"), card),
+        host=_host(section.get("host") or {}),
+        price_usd_per_hour=_price(section, card, binding),
+        placement=section.get("placement"),
+    )
+
+
+def _cards(section: Mapping[str, Any], binding: Binding) -> tuple[Accelerator, ...]:
+    declared = section.get("accelerator")
+    count = int(section.get("count", 1))
+    if isinstance(declared, Sequence) and not isinstance(declared, str):
+        return _unlike(declared, binding)
+    card = accelerator(declared, (*PATH, "accelerator"), binding)
+    return (card,) * count if card else ()
+
+
+def _unlike(declared: Sequence[Any], binding: Binding) -> tuple[Accelerator, ...]:
+    """A list of cards; an item may carry its own `count`."""
+    cards: list[Accelerator] = []
+    whole = True
+    for index, item in enumerate(declared):
+        copies = int(item.get("count", 1)) if isinstance(item, Mapping) else 1
+        value = {key: part for key, part in item.items() if key != "count"} if isinstance(item, Mapping) else item
+        card = accelerator(value, (*PATH, "accelerator", index), binding)
+        whole = whole and card is not None
+        cards += [card] * copies if card else []
+    return tuple(cards) if whole else ()
+
+
+def _memory_origin(section: Mapping[str, Any], card: Accelerator) -> Origin:
+    if "usable_memory" in section or card.catalogue_id is None:
+        return Origin("declared", "usable_memory" if "usable_memory" in section else "hardware.accelerator.memory")
+    return Origin("catalogue", card.catalogue_id)
+
+
+def _replicas(value: Any) -> Replicas:
+    if isinstance(value, Mapping):
+        start = units.si(value["start_time"], "time") if "start_time" in value else None
+        return Replicas(int(value.get("min", 1)), int(value.get("max", value.get("min", 1))), start)
+    return Replicas(int(value), int(value))
+
+
+def _derate(section: Mapping[str, Any] | None, card: Accelerator, binding: Binding) -> Derate | None:
+    binding.origins["derate"] = Origin("declared", "hardware.derate") if section else Origin("catalogue", card.generation)
+    if not section:
+        return None
+    bandwidth = units.si(section["bandwidth"], "share") if "bandwidth" in section else card.derate.bandwidth
+    compute = units.si(section["compute"], "share") if "compute" in section else card.derate.compute
+    return Derate(bandwidth, compute)
+
+
+def _interconnect(section: Mapping[str, Any] | None, card: Accelerator) -> Interconnect | None:
+    """Declared figures over the catalogue's. A declared speed drops tables measured on another fabric."""
+    if not section:
+        return None
+    own = card.interconnect
+    up = units.si(section["scale_up"], "link") if "scale_up" in section else own.scale_up_bytes_per_s
+    out = units.si(section["scale_out"], "link") if "scale_out" in section else own.scale_out_bytes_per_s
+    same = up == own.scale_up_bytes_per_s
+    return replace(
+        own,
+        domain=int(section.get("domain", own.domain)),
+        scale_up_bytes_per_s=up,
+        scale_out_bytes_per_s=out,
+        topology=str(section.get("topology", own.topology if same else "")),
+        all_reduce=own.all_reduce if same else {},
+    )
+
+
+def _host(section: Mapping[str, Any]) -> HostMemory:
+    return HostMemory(
+        units.si(section["memory"], "memory") if "memory" in section else None,
+        units.si(section["bandwidth"], "bandwidth") if "bandwidth" in section else None,
+        units.si(section["link"], "link") if "link" in section else None,
+    )
+
+
+def _price(section: Mapping[str, Any], card: Accelerator, binding: Binding) -> float | None:
+    """Declared, else the catalogue's first (its default) price, with its date in the assumptions."""
+    if section.get("price") is not None:
+        binding.origins["price"] = Origin("declared", "hardware.price")
+        return units.si(section["price"], "price")
+    if not card.prices:
+        return None
+    price = card.prices[0]
+    binding.origins["price"] = Origin("catalogue", f"{price.provider} {price.region} {price.as_of}".strip())
+    binding.assumptions.append(
+        f"Price {price.usd_per_hour:g} USD/hour an accelerator: {price.provider} {price.kind.replace('_', ' ')}, "
+        f"{price.region}, as of {price.as_of} ({price.source})."
+    )
+    return price.usd_per_hour

@@ -1,0 +1,76 @@
+"""A declared length to a distribution of token counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from planner.domain.workload import Length
+
+# Standard normal quantiles of the percentiles that a spec may declare.
+NORMAL_QUANTILE = {"p50": 0.0, "p90": 1.2815515655446004, "p95": 1.6448536269514722, "p99": 2.3263478740408408}
+QUANTILE = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+
+
+def fixed(tokens: float) -> Length:
+    """A length that never varies."""
+    return Length(dict.fromkeys(("mean", "p50", "p90", "p95", "p99", "max"), float(tokens)), ("mean",))
+
+
+def length(value: Any) -> Length:
+    """A number, or declared statistics.
+
+    A log-normal is laid through the declared percentiles (or mean), cut at the declared maximum: the median
+    exp(mu), each percentile exp(mu + sigma z). One percentile alone gives sigma 0 unless a maximum is
+    declared, which then is read as the 99.9th percentile. The mean is that of the cut distribution.
+    """
+    if not isinstance(value, Mapping):
+        return fixed(float(value))
+    declared = {key: float(number) for key, number in value.items() if isinstance(number, int | float)}
+    mu, sigma = _fit(declared)
+    maximum = declared.get("max", max(math.exp(mu + 3.0902 * sigma), *declared.values()) if declared else 0.0)
+    points = {key: min(math.exp(mu + sigma * z), maximum) for key, z in NORMAL_QUANTILE.items()}
+    points["mean"] = _censored_mean(mu, sigma, maximum)
+    points["max"] = maximum
+    points.update(declared)
+    return Length(points, tuple(declared))
+
+
+def _fit(declared: Mapping[str, float]) -> tuple[float, float]:
+    """mu and sigma of the log-normal by least squares on the declared percentiles."""
+    points = [(NORMAL_QUANTILE[key], math.log(max(number, 1e-9))) for key, number in declared.items() if key in QUANTILE]
+    if len(points) == 1 and "max" in declared and declared["max"] > 0:
+        points.append((3.0902, max(math.log(declared["max"]), points[0][1])))
+    if not points:
+        return _from_mean(declared)
+    middle_z = math.fsum(z for z, _ in points) / len(points)
+    middle = math.fsum(y for _, y in points) / len(points)
+    spread = math.fsum((z - middle_z) ** 2 for z, _ in points)
+    slope = math.fsum((z - middle_z) * (y - middle) for z, y in points) / spread if spread else 0.0
+    sigma = max(slope, 0.0)
+    return middle - sigma * middle_z, sigma
+
+
+def _from_mean(declared: Mapping[str, float]) -> tuple[float, float]:
+    """With a mean (and a maximum) only: the log-normal of that mean whose 99.9th percentile is the maximum.
+
+    ln max = mu + 3.09 sigma and ln mean = mu + sigma^2/2: the smaller root of sigma^2/2 - 3.09 sigma + ln(max/mean).
+    """
+    mean = max(declared.get("mean", declared.get("max", 1.0)), 1e-9)
+    ratio = math.log(max(declared.get("max", mean) / mean, 1.0))
+    discriminant = 3.0902**2 - 2 * ratio
+    sigma = 3.0902 - math.sqrt(discriminant) if discriminant > 0 else 3.0902
+    return math.log(mean) - sigma * sigma / 2, sigma
+
+
+def _censored_mean(mu: float, sigma: float, maximum: float) -> float:
+    """Mean of min(X, maximum) for log-normal X: exp(mu + s^2/2) Phi(d - s) + maximum (1 - Phi(d)), d = (ln max - mu)/s."""
+    if sigma == 0.0 or maximum <= 0:
+        return min(math.exp(mu), maximum) if maximum > 0 else math.exp(mu)
+    distance = (math.log(maximum) - mu) / sigma
+    return math.exp(mu + sigma * sigma / 2) * _phi(distance - sigma) + maximum * (1 - _phi(distance))
+
+
+def _phi(z: float) -> float:
+    return 0.5 * (1 + math.erf(z / math.sqrt(2)))

@@ -1,0 +1,102 @@
+"""The `workload` section to loads, classes and lengths in SI units. The document has passed the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner import units
+from planner.bind.lengths import length
+from planner.bind.objectives import objectives_of
+from planner.domain.workload import Growth, Load, Prefix, RequestClass, Session, Workload
+
+
+def workload(section: Mapping[str, Any]) -> Workload:
+    """The whole section; `share` left out of every class is equal parts, of some is what the others leave."""
+    items: Sequence[Mapping[str, Any]] = section.get("classes") or ()
+    shares = _shares(items)
+    classes = tuple(_class(item, share, index) for index, (item, share) in enumerate(zip(items, shares, strict=True)))
+    declared = section.get("load")
+    load = _load(declared) if declared else _sum_of_class_loads(classes)
+    fixed = {name: units.si(value, "time") for name, value in (section.get("fixed") or {}).items()}
+    return Workload(load, classes, fixed, _growth(section.get("growth")))
+
+
+def _shares(items: Sequence[Mapping[str, Any]]) -> list[float]:
+    declared = [units.si(item["share"], "share") if "share" in item else None for item in items]
+    missing = sum(share is None for share in declared)
+    left = max(0.0, 1.0 - sum(share for share in declared if share is not None))
+    return [left / missing if share is None else share for share in declared]
+
+
+def _class(item: Mapping[str, Any], share: float, index: int) -> RequestClass:
+    images = item.get("images") or {}
+    prefix = item.get("prefix") or {}
+    return RequestClass(
+        name=str(item.get("name", "all")),
+        share=share,
+        prompt=length(item["prompt_tokens"]) if "prompt_tokens" in item else None,
+        output=length(item["output_tokens"]) if "output_tokens" in item else None,
+        context_tokens=float(item["context_tokens"]) if "context_tokens" in item else None,
+        prefix=Prefix(
+            float(prefix["shared_tokens"]) if "shared_tokens" in prefix else None,
+            units.si(prefix["hit_rate"], "share") if "hit_rate" in prefix else None,
+        )
+        if prefix
+        else None,
+        session=_session(item.get("session")),
+        image_count=int(images.get("count", 0)),
+        image_tokens=int(images.get("tokens", 0)),
+        adapters=int(item.get("adapters", 0)),
+        load=_load(item["load"]) if item.get("load") else None,
+        objectives=objectives_of(item.get("objectives") or {}, item.get("name"), f"/workload/classes/{item.get('name', index)}")
+        .limits,
+    )
+
+
+def _session(section: Mapping[str, Any] | None) -> Session | None:
+    if not section:
+        return None
+    delay = units.si(section["turn_delay"], "time") if "turn_delay" in section else 0.0
+    return Session(int(section.get("turns", 1)), delay, float(section.get("context_growth", 0)))
+
+
+def _load(section: Mapping[str, Any]) -> Load:
+    requests = int(section["requests"]) if "requests" in section else None
+    peak = float(section.get("peak", 1.0))
+    if "concurrency" in section:
+        return Load("concurrency", concurrency=float(section["concurrency"]), requests=requests, peak=peak)
+    if section.get("offline"):
+        return Load("offline", requests=requests, peak=peak)
+    if "rate" in section:
+        return Load(
+            "rate",
+            rate_per_s=units.si(section["rate"], "request-rate"),
+            process=section.get("process", "poisson"),
+            cv=float(section["cv"]) if "cv" in section else None,
+            requests=requests,
+            peak=peak,
+        )
+    if "trace" in section:
+        return Load("trace", trace=str(section["trace"]), scale=float(section.get("scale", 1.0)), requests=requests, peak=peak)
+    if "sessions" in section:
+        return Load("sessions", sessions=int(section["sessions"]), requests=requests, peak=peak)
+    period = units.si(section["period"], "time")
+    return Load("period", period_s=period, actions=int(section.get("actions", 1)), requests=requests, peak=peak)
+
+
+def _sum_of_class_loads(classes: Sequence[RequestClass]) -> Load:
+    """Classes with loads of their own: the total, where they are of one kind; else that of the first."""
+    loads = [item.load for item in classes if item.load is not None]
+    kinds = {load.kind for load in loads}
+    if kinds == {"concurrency"}:
+        return Load("concurrency", concurrency=sum(load.concurrency or 0.0 for load in loads))
+    if kinds == {"rate"}:
+        return Load("rate", rate_per_s=sum(load.rate_per_s or 0.0 for load in loads), process=loads[0].process)
+    return loads[0] if loads else Load("concurrency", concurrency=1.0)
+
+
+def _growth(section: Mapping[str, Any] | None) -> Growth | None:
+    if not section:
+        return None
+    return Growth(units.si(section["rate"], "growth"), str(section.get("from", "")))
