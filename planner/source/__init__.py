@@ -1,1 +1,30 @@
-"""Text to Document: YAML 1.2 with the position of every node, `extends`, limits. Knows no domain."""
+"""Text to Document: YAML 1.2 with the position of every node, `extends`, limits. Knows no domain.
+
+load(path)            a file to a Document, or findings
+parse(text)           the same from text
+merge(document, map)  an overlay over a document, as `extends` merges
+set_value(document, "/pointer=value")
+resolve(reference, location, document)   a file that a spec refers to
+expand(paths)         files and folders of a command line to files
+"""
+
+from planner.source.arguments import expand
+from planner.source.document import Document, NodePath
+from planner.source.faults import COULD_NOT_JUDGE
+from planner.source.loading import load, parse
+from planner.source.overlay import merge
+from planner.source.project import resolve, root_of
+from planner.source.setting import set_value
+
+__all__ = [
+    "COULD_NOT_JUDGE",
+    "Document",
+    "NodePath",
+    "expand",
+    "load",
+    "merge",
+    "parse",
+    "resolve",
+    "root_of",
+    "set_value",
+]

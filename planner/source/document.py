@@ -21,6 +21,7 @@ class Document:
     which no reference may leave. data: plain dicts, lists, strings, numbers, booleans, None.
     values, keys: node path -> where the value (the key) was written, which may be another file than `file`.
     sources: the files that it was merged from, the document's own last. sha256: of the effective data's text.
+    texts: of plain numbers, as they were written ("0.10"). folders: file as named -> its folder on disk.
     """
 
     file: str
@@ -31,6 +32,8 @@ class Document:
     keys: Mapping[NodePath, Location] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     sha256: str = ""
+    texts: Mapping[NodePath, str] = field(default_factory=dict)
+    folders: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -50,7 +53,7 @@ class Document:
         parts: list[str] = []
         node: Any = self.data
         for step in path:
-            child = node[step] if isinstance(node, (list, dict)) and _has(node, step) else None
+            child = _child(node, step)
             label = str(step)
             if isinstance(step, int) and isinstance(child, dict):
                 name = child.get("name", child.get("use"))
@@ -60,5 +63,7 @@ class Document:
         return "".join(f"/{part}" for part in parts)
 
 
-def _has(node: Any, step: str | int) -> bool:
-    return step in node if isinstance(node, dict) else isinstance(step, int) and 0 <= step < len(node)
+def _child(node: Any, step: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(step)
+    return node[step] if isinstance(node, list) and isinstance(step, int) and 0 <= step < len(node) else None

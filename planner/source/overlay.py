@@ -1,0 +1,65 @@
+"""A document changed by a map laid over it, with every value keeping the line it came from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from planner.findings import Location
+from planner.source.document import Document, NodePath
+from planner.source.merging import Merger
+from planner.source.node import Flat, Node, Place, digest, flatten
+
+
+def merge(
+    document: Document,
+    overlay: Mapping[str, Any],
+    *,
+    written_at: NodePath | None = None,
+    place: Location | None = None,
+) -> Document:
+    """`overlay` laid over `document` as `extends` lays one file over another.
+
+    written_at: where in the document the overlay itself stands (("levers", 2, "set")), so that its values keep their
+    lines. place: where it was written if that is elsewhere.
+    """
+    at = place or document.location(written_at or ())
+    above = _node(document, dict(overlay), written_at, (at.file, at.line, at.column))
+    merged = Merger().over(tree(document), above)
+    return relaid(document, merged)
+
+
+def tree(document: Document) -> Node:
+    """The nodes of `document`."""
+    return _node(document, document.data, (), (document.file, 1, 1))
+
+
+def relaid(document: Document, root: Node) -> Document:
+    """`document` with other data."""
+    flat = Flat()
+    data = flatten(root, flat)
+    return dataclasses.replace(
+        document, data=data, values=flat.values, keys=flat.keys, texts=flat.texts, sha256=digest(data)
+    )
+
+
+def _node(document: Document, data: Any, path: NodePath | None, place: Place) -> Node:
+    """The tree of `data`; places from the document's tables at `path`, or all `place` where that is None."""
+    found = document.values.get(path) if path is not None else None
+    here = (found.file, found.line, found.column) if found is not None else place
+
+    def below(step: str | int, child: Any) -> Node:
+        return _node(document, child, (*path, step) if path is not None else None, here)
+
+    if isinstance(data, Mapping):
+        children = {key: below(key, child) for key, child in data.items()}
+        return Node(children, here, {key: _key_place(document, path, key, here) for key in data})
+    if isinstance(data, (list, tuple)):
+        return Node([below(index, child) for index, child in enumerate(data)], here)
+    return Node(data, here, text=document.texts.get(path) if path is not None else None)
+
+
+def _key_place(document: Document, path: NodePath | None, key: str, place: Place) -> Place:
+    found = document.keys.get((*path, key)) if path is not None else None
+    return (found.file, found.line, found.column) if found is not None else place

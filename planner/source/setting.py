@@ -1,0 +1,117 @@
+"""`/pointer=value`: one value of a document replaced, to ask what if."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+
+from planner.findings import Finding, Location
+from planner.quoting import plain, quoted
+from planner.source import reader
+from planner.source.document import Document
+from planner.source.faults import fault
+from planner.source.loading import Loaded
+from planner.source.merging import MODEL_HOLDERS, MODEL_SOURCES, escape, label
+from planner.source.node import Node, Place
+from planner.source.overlay import relaid, tree
+
+
+class _StopError(Exception):
+    def __init__(self, message: str, hint: str, pointer: str) -> None:
+        super().__init__(message)
+        self.message, self.hint, self.pointer = message, hint, pointer
+
+
+def set_value(document: Document, assignment: str) -> Loaded:
+    """`document` with the value at a JSON pointer replaced: "/engine/max_model_len=4096".
+
+    Items of lists are addressed by `name`, `use` or index, `-` appends; the value is YAML (a scalar or a flow
+    collection) and `null` removes. Missing maps on the way are made. Another source of a model takes the place of the
+    one that is there. Findings: `set-syntax`, `set-unknown-path` with the nearest known place, `yaml-…` of the value.
+    """
+    pointer, equals, text = assignment.partition("=")
+    name = f"--set {plain(pointer)}"
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    if not equals or not pointer.startswith("/") or not all(steps):
+        return None, (_syntax(assignment, Location(name)),)
+    value, findings = reader.read(text, name)
+    if value is None:
+        empty = any(finding.id == "yaml-empty" for finding in findings)
+        return None, (_syntax(assignment, Location(name)),) if empty else findings
+    try:
+        changed = _assigned(tree(document), steps, value, "", "")
+    except _StopError as stop:
+        return None, (fault("set-unknown-path", stop.message, Location(name), hint=stop.hint, path=stop.pointer),)
+    result = relaid(document, changed)
+    return dataclasses.replace(result, folders={**document.folders, name: document.folder}), ()
+
+
+def _syntax(assignment: str, place: Location) -> Finding:
+    pointer, equals, text = assignment.partition("=")
+    if not pointer.startswith("/"):
+        pointer = "/" + pointer.strip().replace(".", "/")
+    hint = f"write {quoted(pointer + '=' + (text or 'value'))}"
+    hint = f"{hint}; `null` removes a value" if equals and not text else hint
+    return fault("set-syntax", f"{quoted(assignment)} is not `/path/to/key=value`", place, hint=hint)
+
+
+def _assigned(node: Node, steps: list[str], value: Node, pointer: str, key: str) -> Node:
+    """`node` with `value` at `steps` below it."""
+    if not steps:
+        return value
+    if isinstance(node.value, list):
+        return _in_list(node, node.value, steps, value, pointer)
+    if not isinstance(node.value, dict):
+        message = f"{quoted(pointer)} is {quoted(node.value)}, which holds nothing below it"
+        raise _StopError(message, f"set {quoted(pointer)} itself", pointer)
+    return _in_map(node, node.value, steps, value, pointer, key)
+
+
+def _in_map(node: Node, old: dict[str, Node], steps: list[str], value: Node, pointer: str, key: str) -> Node:
+    step = steps[0]
+    children, keys = dict(old), dict(node.keys)
+    if len(steps) == 1 and value.value is None:
+        if step not in children:
+            raise _unknown(step, list(children), pointer)
+        del children[step]
+    else:
+        if len(steps) == 1 and key in MODEL_HOLDERS and step in MODEL_SOURCES:
+            for source in (MODEL_SOURCES | {"revision"}) - {step}:
+                children.pop(source, None)
+        here: Place = value.place
+        below = children.get(step, Node({}, here))
+        children[step] = _assigned(below, steps[1:], value, f"{pointer}/{escape(step)}", step)
+        keys[step] = here if step not in old or len(steps) == 1 else keys[step]
+    return Node(children, node.place, {name: keys[name] for name in children})
+
+
+def _in_list(node: Node, old: list[Node], steps: list[str], value: Node, pointer: str) -> Node:
+    step = steps[0]
+    items = list(old)
+    if step == "-" and len(steps) == 1 and value.value is not None:
+        return Node([*items, value], node.place)
+    index = _index(items, step, pointer)
+    if len(steps) == 1 and value.value is None:
+        del items[index]
+    else:
+        items[index] = _assigned(items[index], steps[1:], value, f"{pointer}/{escape(step)}", "")
+    return Node(items, node.place)
+
+
+def _index(items: list[Node], step: str, pointer: str) -> int:
+    labels = [label(item) for item in items]
+    if step in labels:
+        return labels.index(step)
+    if step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(items):
+        return int(step)
+    known = [text if text is not None else str(index) for index, text in enumerate(labels)]
+    raise _unknown(step, known, pointer)
+
+
+def _unknown(step: str, known: list[str], pointer: str) -> _StopError:
+    close = difflib.get_close_matches(step, known, n=1)
+    if close:
+        hint = f"did you mean {quoted(f'{pointer}/{escape(close[0])}')}?"
+    else:
+        hint = f"known there: {', '.join(quoted(name) for name in known[:12])}" if known else ""
+    return _StopError(f"there is no {quoted(step)} in {quoted(pointer or '/')}", hint, pointer)
