@@ -168,4 +168,5 @@ class PlanResult:
     steps: tuple[LeverStep, ...] = ()
     largest_concurrency: float | None = None
     largest_context: float | None = None
+    detail: Any = None  # planner.evaluation.Detail of the shipped plan
     notes: tuple[str, ...] = ()

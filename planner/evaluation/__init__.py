@@ -1,0 +1,76 @@
+"""Plan to figures: the baseline, each lever, the shipped stack. Pure: the same plan gives the same figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner import engines
+from planner.domain.evaluation import Bands, Evaluation, PlanResult
+from planner.domain.plan import Plan
+from planner.engines import MemoryLedger
+from planner.evaluation import cost, latency, objectives
+from planner.evaluation.configure import configure, shipped
+from planner.evaluation.extra_memory import charged
+from planner.evaluation.latency import Served
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """An evaluation and what it was made from, for findings and the report."""
+
+    plan: Plan
+    ledger: MemoryLedger
+    served: Served
+    evaluation: Evaluation
+
+
+def detail(plan: Plan) -> Detail:
+    """Of a configured plan (`planner.evaluation.configure`)."""
+    ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
+    served = latency.evaluate(plan, _sequences(plan, ledger))
+    spent = cost.evaluate(plan, served.throughput, served.latency)
+    bands = bands_of(plan)
+    outcomes = objectives.judge(
+        plan, ledger.memory, served.latency, served.throughput, spent, bands, served.classes,
+        overloaded=served.operating.overloaded,
+    )
+    classes = {name: {"latency": own, "throughput": rate} for name, (own, rate) in served.classes.items()}
+    evaluation = Evaluation(ledger.memory, served.latency, served.throughput, spent, outcomes, bands, classes)
+    return Detail(plan, ledger, served, evaluation)
+
+
+def evaluate(plan: Plan) -> Evaluation:
+    """The figures of a configured plan."""
+    return detail(plan).evaluation
+
+
+def bands_of(plan: Plan) -> Bands:
+    """The ideal engine is a floor: its figures are exact for what they charge. Others: a factor of two, a prior."""
+    if plan.engine.name == "ideal":
+        return Bands(word="floor")
+    return Bands(memory=(0.97, 1.03), latency=(0.5, 2.0), throughput=(0.5, 2.0), word="prior")
+
+
+def _sequences(plan: Plan, ledger: MemoryLedger) -> float | None:
+    """Sequences of one data-parallel rank that the cache holds: by the promise, or by what they use on average."""
+    promised = plan.engine.admission == "reserve-maximum" or ledger.expected_concurrency is None
+    found = ledger.guaranteed_concurrency if promised else ledger.expected_concurrency
+    return None if found is None else found / plan.engine.data_parallel_size
+
+
+def run(plan: Plan) -> PlanResult:
+    """Baseline, ladder and shipped stack, and the largest load that the shipped one holds."""
+    from planner.evaluation.ladder import climb
+    from planner.evaluation.limits import largest_concurrency, largest_context
+
+    baseline = evaluate(configure(plan, ()))
+    final = shipped(plan)
+    found = detail(final)
+    return PlanResult(
+        baseline=baseline,
+        shipped=found.evaluation,
+        steps=climb(plan, baseline, found.evaluation),
+        largest_concurrency=largest_concurrency(final),
+        largest_context=largest_context(final),
+        detail=found,
+    )

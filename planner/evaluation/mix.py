@@ -1,0 +1,144 @@
+"""The mix of request classes: mean lengths, the context that a decoding token sees, quantiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from planner.domain.plan import Plan
+from planner.domain.workload import Length, RequestClass
+
+QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Means over requests, by the shares of the classes. prompt: images included; cached: found in the cache.
+
+    context: mean tokens in cache while a request decodes, weighted by its steps (long answers count more).
+    longest: tokens promised to one sequence.
+    """
+
+    classes: tuple[RequestClass, ...]
+    shares: tuple[float, ...]
+    prompt: float
+    cached: float
+    output: float
+    context: float
+    longest: float
+    has_prompt: bool
+
+
+def mix_of(plan: Plan, classes: Sequence[RequestClass] | None = None) -> Mix:
+    """Of all classes, or of some."""
+    chosen = tuple(classes if classes is not None else plan.workload.classes)
+    total = math.fsum(item.share for item in chosen) or 1.0
+    shares = tuple(item.share / total for item in chosen)
+    has_prompt = bool(chosen) and all(item.prompt is not None and item.output is not None for item in chosen)
+    mean: Callable[[Callable[[RequestClass], float]], float] = lambda figure: math.fsum(  # noqa: E731
+        share * figure(item) for share, item in zip(shares, chosen, strict=True)
+    )
+    steps = mean(lambda item: output_tokens(item)) or 1.0
+    return Mix(
+        classes=chosen,
+        shares=shares,
+        prompt=mean(prompt_tokens),
+        cached=mean(lambda item: cached_tokens(plan, item)),
+        output=mean(output_tokens),
+        context=mean(lambda item: output_tokens(item) * context_tokens(item)) / steps,
+        longest=max((promised_tokens(item) for item in chosen), default=0.0),
+        has_prompt=has_prompt,
+    )
+
+
+def images(item: RequestClass) -> float:
+    return float(item.image_count * item.image_tokens)
+
+
+def prompt_tokens(item: RequestClass) -> float:
+    return item.prompt.mean + images(item) if item.prompt else 0.0
+
+
+def output_tokens(item: RequestClass) -> float:
+    return item.output.mean if item.output else 1.0
+
+
+def context_tokens(item: RequestClass) -> float:
+    """Mean cached tokens of a decoding sequence: prompt + E[o^2] / (2 E[o]), or as declared."""
+    if item.context_tokens is not None:
+        return item.context_tokens
+    if item.output is None:
+        return prompt_tokens(item)
+    return prompt_tokens(item) + _second_moment(item.output) / (2 * item.output.mean)
+
+
+def _second_moment(length: Length) -> float:
+    """E[x^2] from the quantile function, in 200 equal slices."""
+    if length.fixed:
+        return length.mean**2
+    values = [quantile(length, (index + 0.5) / 200) for index in range(200)]
+    scale = length.mean / (math.fsum(values) / 200)
+    return math.fsum((value * scale) ** 2 for value in values) / 200
+
+
+def cached_tokens(plan: Plan, item: RequestClass) -> float:
+    """Prompt tokens found in the cache, mean. Nothing without the prefix cache."""
+    if not plan.techniques.prefix_caching or item.prefix is None or item.prompt is None:
+        return 0.0
+    if item.prefix.hit_rate is not None:
+        return item.prefix.hit_rate * prompt_tokens(item)
+    return min(item.prefix.shared_tokens or 0.0, max(prompt_tokens(item) - 1.0, 0.0))
+
+
+def promised_tokens(item: RequestClass) -> float:
+    """What one sequence may grow to: the largest prompt and the largest answer, or the declared context."""
+    if item.context_tokens is not None:
+        return item.context_tokens
+    prompt = item.prompt.maximum + images(item) if item.prompt else 0.0
+    return prompt + (item.output.maximum if item.output else 0.0)
+
+
+def quantile(length: Length, share: float) -> float:
+    """The length below which `share` of requests lie: log-linear between the known points, mirrored below the median."""
+    points = length.points
+    if length.fixed:
+        return points["mean"]
+    if share < 0.5:
+        mirrored = quantile(length, 1 - share)
+        return max(points["p50"] ** 2 / mirrored, 1.0) if mirrored > 0 else 0.0
+    known = [(0.5, points["p50"]), (0.9, points["p90"]), (0.95, points["p95"]), (0.99, points["p99"]), (1.0, points["max"])]
+    for (left, low), (right, high) in zip(known, known[1:], strict=False):
+        if share <= right:
+            weight = (share - left) / (right - left)
+            return math.exp((1 - weight) * math.log(max(low, 1e-9)) + weight * math.log(max(high, 1e-9)))
+    return points["max"]
+
+
+def mixture_quantiles(
+    mix: Mix, figure: Callable[[RequestClass, float], float]
+) -> dict[str, float]:
+    """p50 to max of a figure that grows with the quantile of a request's lengths, over the whole mix."""
+    slices = 100
+    points: list[tuple[float, float]] = []
+    for share, item in zip(mix.shares, mix.classes, strict=True):
+        varies = not ((item.prompt is None or item.prompt.fixed) and (item.output is None or item.output.fixed))
+        if varies:
+            points += [(figure(item, (index + 0.5) / slices), share / slices) for index in range(slices)]
+        else:
+            points.append((figure(item, 0.5), share))
+    points.sort()
+    found = {name: _at(points, level) for name, level in QUANTILES}
+    found["max"] = max(figure(item, 1.0) for item in mix.classes)
+    return found
+
+
+def _at(points: list[tuple[float, float]], level: float) -> float:
+    reached = 0.0
+    for value, weight in points:
+        reached += weight
+        if reached >= level - 1e-12:
+            return value
+    return points[-1][0]
+
+

@@ -1,0 +1,108 @@
+"""Objectives against estimates: met, at risk or missed by the band."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from planner.domain.evaluation import Bands, Cost, Latency, Memory, ObjectiveOutcome, Throughput
+from planner.domain.plan import Plan
+from planner.domain.workload import Objective
+
+EXACT = 1e-9
+
+
+def judge(
+    plan: Plan,
+    memory: Memory,
+    latency: Latency,
+    throughput: Throughput,
+    cost: Cost,
+    bands: Bands,
+    classes: Mapping[str, tuple[Latency, Throughput]],
+    *,
+    overloaded: bool,
+) -> tuple[ObjectiveOutcome, ...]:
+    """Every objective, those of classes with that class's figures."""
+    return tuple(_outcomes(plan, memory, latency, throughput, cost, bands, classes, overloaded))
+
+
+def _outcomes(
+    plan: Plan, memory: Memory, latency: Latency, throughput: Throughput, cost: Cost, bands: Bands,
+    classes: Mapping[str, tuple[Latency, Throughput]], overloaded: bool,
+) -> Iterator[ObjectiveOutcome]:
+    for objective in plan.objectives.limits:
+        yield _outcome(objective, _estimate(objective, memory, latency, throughput, cost), _band(objective, bands), overloaded)
+    for item in plan.workload.classes:
+        own = classes.get(item.name, (latency, throughput))
+        for objective in item.objectives:
+            yield _outcome(objective, _estimate(objective, memory, *own, cost), _band(objective, bands), overloaded)
+
+
+LATENCY_FIELDS = {
+    "time_to_first_token": "time_to_first_token_s",
+    "inter_token_latency": "inter_token_latency_s",
+    "time_per_output_token": "time_per_output_token_s",
+    "request_latency": "request_latency_s",
+    "session_latency": "session_latency_s",
+}
+
+
+def _estimate(
+    objective: Objective, memory: Memory, latency: Latency, throughput: Throughput, cost: Cost
+) -> float | None:
+    metric = objective.metric
+    if metric in LATENCY_FIELDS:
+        value: float | None = getattr(latency, LATENCY_FIELDS[metric]).at(objective.statistic or "mean")
+        return value
+    if metric == "deadline":
+        return latency.request_latency_s.max
+    if metric == "completion_time":
+        return latency.completion_s
+    if metric == "memory_headroom":
+        return None if memory.free_bytes is None else memory.free_bytes / memory.usable_bytes
+    if metric == "cost":
+        return cost.usd_total if objective.period == "total" else cost.usd_per_hour
+    return {
+        "goodput": throughput.requests_per_s,
+        "output_tokens_per_second": throughput.output_tokens_per_s,
+        "output_tokens_per_second_per_user": throughput.output_tokens_per_s_per_user,
+        "cost_per_million_output_tokens": cost.usd_per_million_output_tokens,
+        "rejected_requests": throughput.rejected_fraction,
+    }.get(metric)
+
+
+def _band(objective: Objective, bands: Bands) -> tuple[float, float]:
+    """Cost per token moves against throughput; per-user speed against latency; prices and counts are exact."""
+    metric = objective.metric
+    if metric in LATENCY_FIELDS or metric in ("deadline", "completion_time"):
+        return bands.latency
+    if metric == "output_tokens_per_second_per_user":
+        return 1 / bands.latency[1], 1 / bands.latency[0]
+    if metric in ("output_tokens_per_second", "goodput"):
+        return bands.throughput
+    if metric == "cost_per_million_output_tokens":
+        return 1 / bands.throughput[1], 1 / bands.throughput[0]
+    return (1.0, 1.0)
+
+
+def _outcome(
+    objective: Objective, estimate: float | None, band: tuple[float, float], overloaded: bool
+) -> ObjectiveOutcome:
+    if estimate is None:
+        # Where the load reaches capacity no latency exists: the promise is broken, not unknown.
+        word = "missed" if overloaded else "unknown"
+        return _made(objective, None, None, None, word)
+    low, high = estimate * band[0], estimate * band[1]
+    slack = EXACT * abs(objective.limit)
+    worst, best = (high, low) if objective.bound == "max" else (-low, -high)
+    limit = objective.limit if objective.bound == "max" else -objective.limit
+    word = "met" if worst <= limit + slack else "missed" if best > limit + slack else "at-risk"
+    return _made(objective, estimate, low, high, word)
+
+
+def _made(
+    objective: Objective, estimate: float | None, low: float | None, high: float | None, word: str
+) -> ObjectiveOutcome:
+    return ObjectiveOutcome(
+        objective.name, objective.request_class, objective.limit, estimate, low, high, word, objective.bound, objective.path
+    )
