@@ -192,6 +192,7 @@ class Model:
     towers: vision or audio weights. prediction_layers: multi-token-prediction layers, loaded only when
     speculation uses them. cache_format: what the checkpoint fixes, else None. exact: False where the
     description comes from bare figures. quantization: the checkpoint's own name of its scheme, else None.
+    nominal: the format whose bits by name an ideal engine charges for every parameter; None is `dtype`.
     """
 
     name: str
@@ -207,6 +208,7 @@ class Model:
     dtype: str = "bf16"
     cache_format: str | None = None
     quantization: str | None = None
+    nominal: str | None = None
     max_context: int | None = None
     family: str = ""
     exact: bool = True
@@ -216,6 +218,10 @@ class Model:
     @property
     def layers(self) -> int:
         return sum(group.count for group in self.groups)
+
+    @property
+    def nominal_format(self) -> str:
+        return self.nominal or self.dtype
 
     @property
     def tied(self) -> bool:

@@ -1,0 +1,68 @@
+"""A Hugging Face `config.json` into a Model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from planner.architectures import families, findings, generic
+from planner.architectures.fields import Fields
+from planner.domain.model import Model
+from planner.findings import Finding
+
+_TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
+
+
+def read_config(
+    config: Mapping[str, Any], *, name: str, hf_quant_config: Mapping[str, Any] | None = None
+) -> tuple[Model | None, list[Finding]]:
+    """The model that a config describes, and what there is to say about it.
+
+    config: as parsed (`Infinity` is harmless). hf_quant_config: the file of that name beside it, if there is
+    one. None with at least one error where a size is missing or impossible.
+    """
+    text = language_part(config)
+    model_type = text.get("model_type") or config.get("model_type")
+    model_type = model_type if isinstance(model_type, str) else ""
+    family = families.get(model_type)
+    if family is None and isinstance(config.get("model_type"), str):
+        family = families.get(config["model_type"])
+        model_type = config["model_type"] if family else model_type
+    said = [] if family else [findings.unknown_type(model_type)]
+    module = family or generic
+    fields = Fields({**module.DEFAULTS.get(model_type, {}), **_given(text), "model_type": model_type}, config)
+    model, problems = _read(module, fields, model_type)
+    if model is None:
+        return None, problems
+    return replace(model, name=name), said
+
+
+def _given(text: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not null: a null leaves the class default standing."""
+    return {key: value for key, value in text.items() if value is not None}
+
+
+def language_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The map that holds the language model's sizes: nested in multimodal files, at most three deep."""
+    text = config
+    for _ in range(3):
+        nested = next((text[key] for key in _TEXT_KEYS if isinstance(text.get(key), Mapping) and text[key]), None)
+        if nested is None:
+            break
+        text = nested
+    return text
+
+
+def _read(module: Any, fields: Fields, model_type: str) -> tuple[Model | None, list[Finding]]:
+    try:
+        model: Model = module.read(fields)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        if not (fields.missing or fields.problems):
+            said = f"the config of model type {model_type[:60]!a} cannot be read: {type(problem).__name__}"
+            return None, [findings.error("unreadable", said, "compare it with the published file")]
+        model = None  # type: ignore[assignment]
+    problems = list(fields.problems)
+    if fields.missing:
+        problems.insert(0, findings.missing(model_type, fields.missing))
+    return (None, problems) if problems else (model, [])
