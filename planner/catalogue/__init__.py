@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from planner.catalogue.reading import Unreadable, read
+from planner.catalogue.reading import UnreadableError, read
 
 __all__ = [
     "KINDS",
-    "Unreadable",
+    "UnreadableError",
     "accelerator_ids",
     "digest",
     "digest_of",
@@ -70,7 +70,7 @@ def find(kind: str, name: str, folders: Iterable[Path] = ()) -> Path | None:
 
 
 def entry(kind: str, name: str, folders: Iterable[Path] = ()) -> Mapping[str, Any] | None:
-    """What the file of an item holds, None where there is no such item. Raises `Unreadable`."""
+    """What the file of an item holds, None where there is no such item. Raises `UnreadableError`."""
     path = find(kind, name, folders)
     return None if path is None else read(path)
 
