@@ -11,6 +11,9 @@ PROPERTIES: dict[str, Any]     JSON Schema of its parameters ("quantity" annotat
 REQUIRED: tuple[str, ...]      parameters that must be given.
 EXAMPLE: str                   a YAML list item.
 PENDING: str                   "" or why the effect is not evaluated yet (reported as `effect: null`).
+INTERACTS: tuple[tuple[str, str], ...]   (other lever, why the two together are not the sum of each alone); a
+                               pair is stated once, by either of its levers, and only where it puts a declared
+                               rate, a piece of evidence or an effect in doubt.
 
 def bind(parameters, context) -> Mapping     raw parameters to SI; context resolves references (LeverContext).
 def applies(plan, lever) -> str              "" or why it does nothing here.
@@ -19,7 +22,7 @@ def apply(plan, lever) -> Plan               the plan with the lever pulled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -34,8 +37,14 @@ if TYPE_CHECKING:
 class LeverContext(Protocol):
     """What binding a lever may ask for."""
 
+    target: Model
+    """The model of the spec, as published."""
+
     def model(self, reference: Mapping[str, Any]) -> Model:
         """The model that `{ref: …}`, `{config: …}` or `{architecture: …}` names; `weights` beside it is applied."""
+
+    def fault(self, parameter: str, message: str, hint: str) -> None:
+        """An error at one parameter (at the item where it is ""): what no schema can say. The spec is invalid."""
 
 
 class LeverModule(Protocol):
@@ -48,6 +57,7 @@ class LeverModule(Protocol):
     REQUIRED: tuple[str, ...]
     EXAMPLE: str
     PENDING: str
+    INTERACTS: tuple[tuple[str, str], ...]
 
     def bind(self, parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, Any]: ...
     def applies(self, plan: Plan, lever: LeverUse) -> str: ...
@@ -66,3 +76,15 @@ def get(name: str) -> Any:
 
 def all_levers() -> tuple[ModuleType, ...]:
     return discovery.modules(__name__)
+
+
+def pulled(plan: Plan, lever: LeverUse) -> Plan:
+    """The plan with the lever pulled, or as it is where the lever does nothing."""
+    module = get(lever.use)
+    found: Plan = plan if module.applies(plan, lever) else module.apply(plan, lever)
+    return found
+
+
+def interactions(used: Collection[str]) -> tuple[tuple[str, str, str], ...]:
+    """(lever, other lever, why) for every pair in `used` that interacts, by name."""
+    return tuple((name, other, why) for name in sorted(used) for other, why in get(name).INTERACTS if other in used)

@@ -1,0 +1,83 @@
+"""Admission policy: when a request may start, and what happens to one that may not.
+
+`reserve-maximum` admits a request when its promised maximum fits: no preemption, fewer seats. `on-demand` admits it by
+its current length: more seats, and a preempted request is computed again. `max_queued_requests` and `queue_timeout`
+turn requests away instead of letting them wait. It moves cache memory: what is reserved for tokens that may never come.
+
+It spends either seats or repeated prefills, and, with a limited queue, rejected requests, which count against
+`rejected_requests`.
+
+It does nothing where it repeats what is in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from planner.domain.levers import LeverClass, LeverUse
+from planner.domain.plan import Plan
+from planner.levers import LeverContext
+from planner.levers._engine_keys import set_by_lever
+
+NAME = "admission-policy"
+CLASS: LeverClass = "output-preserving"
+ORDER = 90
+REDUCES: tuple[str, ...] = ("cache memory",)
+EVALUATE: tuple[tuple[str, str], ...] = (
+    ("latency", "Preemptions, rejected requests and the 99th percentile of time to first token at the declared peak."),
+)
+PROPERTIES: dict[str, Any] = {
+    "policy": {
+        "type": "string",
+        "enum": ["reserve-maximum", "on-demand"],
+        "description": "Admit by the promised maximum, or by the current length with preemption.",
+    },
+    "max_queued_requests": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Requests that may wait in one replica; the next one is rejected.",
+    },
+    "queue_timeout": {
+        "type": "string",
+        "quantity": "time",
+        "description": "A request that has waited so long is rejected.",
+    },
+}
+REQUIRED: tuple[str, ...] = ()
+EXAMPLE = """\
+- use: admission-policy
+  policy: reserve-maximum
+  max_queued_requests: 64
+  queue_timeout: 10 s
+"""
+PENDING = "the admission policy is evaluated with the traffic simulation; no figure changes yet"
+INTERACTS: tuple[tuple[str, str], ...] = ()
+
+
+def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, Any]:
+    """policy, max_queued_requests, queue_timeout_s: those that are declared."""
+    from planner import units
+
+    if not parameters:
+        context.fault("", "admission-policy sets nothing", f"Give one of {', '.join(PROPERTIES)}.")
+    found: dict[str, Any] = {}
+    if "policy" in parameters:
+        found["policy"] = parameters["policy"]
+    if "max_queued_requests" in parameters:
+        found["max_queued_requests"] = int(parameters["max_queued_requests"])
+    if "queue_timeout" in parameters:
+        found["queue_timeout_s"] = units.si(parameters["queue_timeout"], "time")
+    return found
+
+
+def applies(plan: Plan, lever: LeverUse) -> str:
+    if set(lever.parameters) == {"policy"} and lever.parameters["policy"] == plan.engine.admission:
+        return f"{plan.engine.admission} is in force already"
+    return ""
+
+
+def apply(plan: Plan, lever: LeverUse) -> Plan:
+    policy = lever.parameters.get("policy")
+    return plan if policy is None else replace(plan, engine=set_by_lever(plan.engine, admission=policy))

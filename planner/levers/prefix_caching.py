@@ -1,0 +1,74 @@
+"""Prefix caching: cache blocks of a prompt's beginning are kept and used again by the next request that has it.
+
+A hit skips the arithmetic and the cache writes of its tokens, and still reads their cache in attention. It moves
+arithmetic, and with it time to first token and the share of steps that prefills take. How much is what a class
+declares as `prefix`: tokens shared by all, or the hit rate that the engine logs.
+
+It spends cache memory: kept blocks live in the same pool as running sequences. So it is never counted on for
+capacity, and a cold start, a lost node or an eviction storm sees none of it. Answer times can tell one tenant what
+another has asked.
+
+It does nothing where no class declares a prefix or turns of a session, where the prefix is shorter than a block, and
+where the model has recurrent layers, whose state is kept for a whole sequence and cannot be picked up midway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.domain.levers import LeverClass, LeverUse
+from planner.domain.plan import Plan
+from planner.domain.workload import RequestClass
+from planner.levers import LeverContext
+from planner.levers._engine_keys import switch_on
+
+NAME = "prefix-caching"
+CLASS: LeverClass = "output-preserving"
+ORDER = 50
+REDUCES: tuple[str, ...] = ("arithmetic",)
+EVALUATE: tuple[tuple[str, str], ...] = (
+    ("equality", "Greedy answers to fixed prompts on a cold and on a warm cache."),
+    ("hit-rate", "The share of prompt tokens found in the cache, on the deployment's own traffic and cache size."),
+)
+PROPERTIES: dict[str, Any] = {}
+REQUIRED: tuple[str, ...] = ()
+EXAMPLE = "- use: prefix-caching\n"
+PENDING = ""
+INTERACTS: tuple[tuple[str, str], ...] = (
+    (
+        "kv-offload",
+        "blocks kept in host memory are found there too: the declared hit rate must be that of both together",
+    ),
+)
+
+
+def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, Any]:
+    return {}
+
+
+def applies(plan: Plan, lever: LeverUse) -> str:
+    if any(True for _ in plan.model.states()):
+        return "the model has recurrent layers, whose state cannot be picked up in the middle of a prompt"
+    repeated = max((_repeated_tokens(item) for item in plan.workload.classes), default=0.0)
+    block = plan.engine.block_size or 1
+    if repeated == 0:
+        return "no class declares a prefix (`prefix: {shared_tokens: …}` or `{hit_rate: …}`)"
+    if repeated < block:
+        return f"{repeated:g} shared tokens do not fill a block of {block}"
+    return ""
+
+
+def _repeated_tokens(item: RequestClass) -> float:
+    """Prompt tokens that come again; infinite where only a rate or a session says that some do."""
+    if item.session is not None and item.session.turns > 1:
+        return float("inf")
+    if item.prefix is None:
+        return 0.0
+    if item.prefix.hit_rate:
+        return float("inf")
+    return item.prefix.shared_tokens or 0.0
+
+
+def apply(plan: Plan, lever: LeverUse) -> Plan:
+    return switch_on(plan, "prefix_caching", enable_prefix_caching=True)
