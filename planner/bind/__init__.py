@@ -7,8 +7,8 @@ resolve, a config that cannot be read) is found here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from planner import contract, source
 from planner.bind import levers as stack
@@ -20,7 +20,7 @@ from planner.bind.objectives import objectives_of
 from planner.bind.workload import workload
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
-from planner.findings import Finding, Severity, Verdict
+from planner.findings import Finding, Verdict
 from planner.source.document import Document
 
 
@@ -33,7 +33,7 @@ def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None,
     variants = _variants(found, binding)
     if any(finding.verdict is Verdict.INVALID for finding in binding.findings):
         return None, tuple(binding.findings)
-    return _with(found, variants=variants), tuple(binding.findings)
+    return replace(found, variants=variants), tuple(binding.findings)
 
 
 def _plan(binding: Binding) -> Plan | None:
@@ -65,12 +65,6 @@ def _plan(binding: Binding) -> Plan | None:
     )
 
 
-def _with(found: Plan, **changes: Any) -> Plan:
-    from dataclasses import replace
-
-    return replace(found, **changes)
-
-
 def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:
     """The plan under each set of `change` overlays that the ladder needs, by the pointers of the overlays.
 
@@ -91,7 +85,7 @@ def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:
 def _overlaid(uses: Sequence[LeverUse], binding: Binding) -> Plan | None:
     document = binding.document
     for item in uses:
-        document = source.merge(document, item.parameters["set"], item.parameters["location"])
+        document = source.merge(document, item.parameters["set"], written_at=item.parameters["at"])
     findings = contract.validate(document)
     if findings:
         binding.findings += findings
@@ -101,32 +95,3 @@ def _overlaid(uses: Sequence[LeverUse], binding: Binding) -> Plan | None:
     binding.findings += inner.findings
     binding.catalogue.update(inner.catalogue)
     return variant
-
-
-def catalogue_folders(document: Document) -> tuple[tuple[Path, ...], tuple[Finding, ...]]:
-    """The folders that the project's `planner.yaml` names for its own accelerators and models."""
-    project = document.root / "planner.yaml"
-    if not project.is_file():
-        return (), ()
-    found, findings = source.load(project, display="planner.yaml")
-    if found is None:
-        return (), findings
-    problems = contract.validate(found)
-    if problems:
-        return (), (*findings, *problems)
-    folders: list[Path] = []
-    faults: list[Finding] = []
-    for index, name in enumerate(found.data.get("catalogue") or ()):
-        resolved = source.resolve(str(name), found, ("catalogue", index))
-        if isinstance(resolved, Finding):
-            faults.append(resolved)
-        elif not resolved.is_dir():
-            faults.append(
-                Finding(
-                    "file-not-found", Severity.ERROR, "this catalogue folder does not exist", "Make it, or remove the line.",
-                    found.pointer(("catalogue", index)), {}, found.location(("catalogue", index)), Verdict.INVALID,
-                )
-            )
-        else:
-            folders.append(resolved)
-    return tuple(folders), (*findings, *faults)

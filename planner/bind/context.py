@@ -66,7 +66,8 @@ class Binding:
 
     def file(self, reference: str, path: NodePath) -> Path | None:
         """The file that a reference in the spec names, inside the project; None after a finding."""
-        found = source.resolve(reference, self.document, path)
+        pointer = self.document.pointer(path)
+        found = source.resolve(reference, self.document.location(path), self.document, path=pointer)
         if isinstance(found, Finding):
             self.findings.append(found)
             return None

@@ -72,7 +72,9 @@ def _of_spec(binding: Binding, model: Model) -> Iterator[LeverUse]:
         raw = {key: value for key, value in item.items() if key not in ITEM_KEYS}
         status = item.get("status", "adopt")
         lever_class = module.lever_class(raw.get("set") or {}) if item["use"] == "change" else module.CLASS
-        parameters = {} if status == "reject" else module.bind(raw, Context(binding, path, model))
+        parameters = {} if status == "reject" else dict(module.bind(raw, Context(binding, path, model)))
+        if item["use"] == "change":
+            parameters["at"] = (*path, "set")
         yield LeverUse(
             use=item["use"],
             lever_class=lever_class,

@@ -13,7 +13,7 @@ from planner.bind.context import Binding
 from planner.domain.model import Model
 from planner.findings import Finding
 from planner.source.document import NodePath
-from planner.text import shown
+from planner.quoting import quoted
 
 LARGEST_CONFIG_BYTES = 16 * 2**20
 
@@ -40,7 +40,7 @@ def _from_catalogue(name: str, path: NodePath, binding: Binding) -> Model | None
         binding.fault(
             "unknown-model",
             path,
-            f"{shown(name)} is not in the catalogue",
+            f"{quoted(name)} is not in the catalogue",
             (f"Nearest: {', '.join(nearest)}. " if nearest else "")
             + "Import it with `planner import model`, or give the model's config.json as `config: ./config.json`.",
         )

@@ -1,0 +1,151 @@
+"""A `hardware.accelerator` value to one Accelerator: a catalogue name, a name corrected in place, or figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from planner import catalogue, units
+from planner.bind.catalogue_accelerator import from_entry
+from planner.bind.context import Binding
+from planner.domain.accelerator import Accelerator
+from planner.findings import Severity
+from planner.source.document import NodePath
+from planner.text import clean, shown
+
+GIB = 2.0**30
+_GIB_PER_GB = GIB / 1e9
+_SAME = 0.004
+"""Two figures are the same, or apart by the ratio of GiB to GB, within so much."""
+_MERGED = ("compute", "interconnect", "derate")
+_NOT_FIGURES = ("ref", "count")
+
+
+def accelerator(value: Any, path: NodePath, binding: Binding) -> Accelerator | None:
+    """The accelerator that `value` at `path` means; None after findings. A list of cards is the caller's."""
+    if isinstance(value, str):
+        return _named(value, {}, path, binding)
+    corrections = {key: part for key, part in value.items() if key not in _NOT_FIGURES}
+    if "ref" in value:
+        return _named(str(value["ref"]), corrections, path, binding)
+    card = from_entry(str(value.get("name", "declared")), {"accelerator": corrections}, binding.folders)
+    return replace(card, catalogue_id=None)
+
+
+def memory_doubt(text: str, card: Accelerator) -> str | None:
+    """What is odd about a declared memory: that it differs from a known total of `card` by GiB over GB, 1.0737.
+
+    None where it does not, or where it equals another known total.
+    """
+    declared = units.si(text, "memory")
+    known = [total for total in (card.marketed_bytes, card.driver_bytes, card.capacity_bytes) if total]
+    if any(abs(declared / total - 1) < _SAME for total in known):
+        return None
+    for total in known:
+        if abs(max(declared, total) / min(declared, total) - _GIB_PER_GB) < _SAME:
+            return (
+                f"{shown(text)} is {declared / GIB:.2f} GiB, but {card.id} has {total / GIB:.2f} GiB"
+                f" ({total / 1e9:.2f} GB): they differ as GiB and GB do"
+            )
+    return None
+
+
+def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: Binding) -> Accelerator | None:
+    where = (*path, "ref") if corrections else path
+    file = catalogue.find("accelerators", name, binding.folders)
+    if file is None:
+        _unknown(name, where, binding)
+        return None
+    try:
+        document = catalogue.read(file)
+        known = from_entry(file.stem, document, binding.folders)
+        card = from_entry(file.stem, _corrected(document, corrections), binding.folders) if corrections else known
+    except catalogue.UnreadableError as error:
+        binding.fault("catalogue-entry", where, f"the file of {shown(name)} cannot be used: {clean(str(error))}")
+        return None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        if catalogue.PACKAGED in file.parents:
+            raise
+        binding.fault(
+            "catalogue-entry",
+            where,
+            f"the project's catalogue file {shown(file.name)} does not describe an accelerator",
+            "Run `planner check` on that file: it says what is wrong.",
+        )
+        return None
+    _note(file, document, known, binding)
+    if "memory" in corrections:
+        card = _remembered(corrections["memory"], document, known, card, (*path, "memory"), binding)
+    return _with_memory(card, where, binding)
+
+
+def _unknown(name: str, path: NodePath, binding: Binding) -> None:
+    nearest = catalogue.suggest("accelerators", name, binding.folders)
+    binding.fault(
+        "unknown-accelerator",
+        path,
+        f"{shown(name)} is not in the catalogue",
+        (f"Nearest: {', '.join(nearest)}. " if nearest else "")
+        + "`planner catalog list accelerators` prints all; or give the figures: "
+        "{memory: 80 GiB, bandwidth: 2 TB/s, compute: {bf16: 312 TFLOP/s}}.",
+    )
+
+
+def _corrected(document: Mapping[str, Any], corrections: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with what the spec says in place; a corrected speed of links drops what was measured on others."""
+    figures = dict(document["accelerator"])
+    for key, part in corrections.items():
+        figures[key] = {**(figures.get(key) or {}), **part} if key in _MERGED else part
+    if {"scale_up", "topology"} & set(corrections.get("interconnect") or {}):
+        figures["interconnect"].pop("collectives", None)
+    prices = {} if "price" not in corrections else {"prices": ()}
+    return {**document, "accelerator": figures, **prices}
+
+
+def _remembered(
+    memory: Any, document: Mapping[str, Any], known: Accelerator, card: Accelerator, path: NodePath, binding: Binding
+) -> Accelerator:
+    """`card` with the memory that the spec declares: at its word, less what the system keeps of unified memory."""
+    if isinstance(memory, Mapping):
+        return card
+    doubt = memory_doubt(memory, known)
+    if doubt:
+        binding.fault(
+            "memory-unit-doubt",
+            path,
+            doubt,
+            f"Leave memory out to use the catalogue's {known.capacity_bytes / GIB:.2f} GiB, or write the unit meant.",
+            severity=Severity.WARNING,
+            values={"declared_bytes": units.si(memory, "memory"), "catalogue_bytes": known.capacity_bytes},
+        )
+    capacities = document["accelerator"].get("memory") or {}
+    share = float(capacities.get("gpu_share", 1.0)) if isinstance(capacities, Mapping) else 1.0
+    return replace(card, capacity_bytes=card.capacity_bytes * share, marketed_text=memory, driver_bytes=None)
+
+
+def _with_memory(card: Accelerator, path: NodePath, binding: Binding) -> Accelerator | None:
+    if card.capacity_bytes > 0:
+        return card
+    binding.fault(
+        "missing-key",
+        path,
+        f"the memory of {shown(card.id)} depends on the machine: the catalogue has none",
+        f"Declare it: {{ref: {card.id}, memory: 512 GiB}}.",
+    )
+    return None
+
+
+def _note(file: Path, document: Mapping[str, Any], card: Accelerator, binding: Binding) -> None:
+    """Digests of what was used, and a word about figures that few sources support."""
+    binding.catalogue[file.stem] = catalogue.digest_of(document)
+    links = document["accelerator"].get("interconnect") or {}
+    for kind, name in (("generations", card.generation), ("collectives", links.get("collectives"))):
+        digest = catalogue.digest(kind, name, binding.folders) if name else None
+        if digest:
+            binding.catalogue[f"{kind}/{name}"] = digest
+    if card.confidence == "low":
+        word = f"The catalogue's figures of {card.id} have few or no sources (confidence low)."
+        if word not in binding.assumptions:
+            binding.assumptions.append(word)

@@ -1,0 +1,37 @@
+"""planner check: the gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from planner import output as outputs
+from planner.cli import options
+from planner.cli.judging import judge_all
+
+
+@click.command(epilog="Example: planner check specs/ --format github --strict")
+@click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+@click.option(
+    "--format", "output_format", type=click.Choice(outputs.names()), default="text", show_default=True, help="How to print."
+)
+@options.OUTPUT
+@click.option(
+    "--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True, help="What fails the run."
+)
+@click.option("--strict", is_flag=True, help="Objectives at risk fail too.")
+@options.SETS
+@options.COLOR
+def check(
+    specs: tuple[Path, ...], output_format: str, output: Path | None, fail_on: str, strict: bool, sets: tuple[str, ...], color: str
+) -> None:
+    """Validate and evaluate specs, print findings and verdicts.
+
+    A folder stands for the specs below it. All specs are checked; none hides another.
+    """
+    judgements = judge_all(specs, sets)
+    status = options.exit_status(judgements, strict=strict, fail_on=fail_on)
+    shown = outputs.Options(color=options.colored(color, output), failed=status != 0)
+    options.write(outputs.render(output_format, judgements, shown), output)
+    raise SystemExit(status)

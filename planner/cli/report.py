@@ -1,0 +1,83 @@
+"""planner report: the decision report of each spec, or whether the committed one is stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from planner.cli import options
+from planner.cli.judging import judge_all
+from planner.pipeline import Judgement
+from planner.project import project_of
+
+
+@click.command(epilog="Example: planner report specs/prod.yaml")
+@click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+@click.option(
+    "--format", "formats", type=click.Choice(["markdown", "html"]), multiple=True, help="Only this one (default: both)."
+)
+@click.option("--directory", "-d", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: reports/).")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; fail when a report is missing or stale.")
+@click.option("--stdout", is_flag=True, help="Print the Markdown in place of writing files.")
+@options.SETS
+def report(
+    specs: tuple[Path, ...], formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool, sets: tuple[str, ...]
+) -> None:
+    """Write the Markdown and HTML decision report of each spec.
+
+    A spec that is invalid gets no report: its errors are printed, and the exit status is 1.
+    """
+    judgements = [item for item in judge_all(specs, sets) if item.is_deployment]
+    status = 0
+    for judgement in judgements:
+        status = max(status, _one(judgement, formats or ("markdown", "html"), directory, only_check, stdout))
+    if not judgements:
+        click.echo("no deployment among these specs", err=True)
+        status = 2
+    raise SystemExit(status)
+
+
+def _one(judgement: Judgement, formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool) -> int:
+    from planner import output as outputs
+    from planner.reporting import texts
+
+    if judgement.plan is None:
+        click.echo(outputs.render("text", [judgement], outputs.Options()), err=True, nl=False)
+        return 2 if not judgement.judged else 1
+    rendered = texts(judgement, formats)
+    if stdout:
+        options.write(rendered.get("markdown", next(iter(rendered.values()))), None)
+        return 0
+    folder = directory if directory is not None else _folder(judgement)
+    suffixes = {"markdown": "md", "html": "html"}
+    status = 0
+    for kind, text in rendered.items():
+        path = folder / f"{judgement.plan.name}.{suffixes[kind]}"
+        status = max(status, _stale(path, text) if only_check else _written(path, text))
+    return status
+
+
+def _folder(judgement: Judgement) -> Path:
+    """The project's report folder, as a path from where the caller stands where that is possible."""
+    assert judgement.document is not None
+    folder = judgement.document.root / project_of(judgement.document.root).reports
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _written(path: Path, text: str) -> int:
+    options.write_whole(path, text)
+    click.echo(f"wrote {path.as_posix()}", err=True)
+    return 0
+
+
+def _stale(path: Path, text: str) -> int:
+    try:
+        fresh = path.read_bytes() == text.encode("utf-8")
+    except OSError:
+        click.echo(f"{path.as_posix()}: missing; run `planner report`")
+        return 1
+    if not fresh:
+        click.echo(f"{path.as_posix()}: stale; run `planner report`")
+    return 0 if fresh else 1

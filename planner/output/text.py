@@ -1,0 +1,90 @@
+"""For people at a terminal: `file:line:column: id message`, the way out under it, one line of verdict a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner import format as printed
+from planner.findings import Finding, Severity, Verdict
+from planner.output import Options
+from planner.pipeline import Judgement
+from planner.quoting import plain
+
+COLORS = {
+    Severity.ERROR: "31",
+    Severity.WARNING: "33",
+    Severity.NOTE: "36",
+    Verdict.FEASIBLE: "32",
+    Verdict.AT_RISK: "33",
+    Verdict.UNPROVEN: "33",
+    Verdict.INFEASIBLE: "31",
+    Verdict.INVALID: "31",
+}
+
+
+def render(judgements: Sequence[Judgement], options: Options) -> str:
+    """Findings of every spec, each spec followed by its verdict and the figures that decide."""
+    lines: list[str] = []
+    for judgement in judgements:
+        lines += (line for finding in judgement.findings for line in _finding(finding, options))
+        lines += _verdict(judgement, options)
+    if len(judgements) > 1:
+        lines.append(_summary(judgements))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _paint(text: str, code: str, options: Options) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if options.color else text
+
+
+def _finding(finding: Finding, options: Options) -> Iterator[str]:
+    word = _paint(finding.severity.value, COLORS[finding.severity], options)
+    where = f"{plain_line(str(finding.location))}: " if finding.location else ""
+    waived = f" (waived until {plain_line(finding.waived.expires)}: {plain_line(finding.waived.reason)})" if finding.waived else ""
+    yield f"{where}{finding.id} {word}: {plain_line(finding.message)}{waived}"
+    if finding.hint and not finding.waived:
+        yield f"    {plain_line(finding.hint)}"
+
+
+def plain_line(text: str) -> str:
+    """`text` on one line with every control character spelled out, whole."""
+    return "".join(character if character.isprintable() else plain(character) for character in text)
+
+
+def _verdict(judgement: Judgement, options: Options) -> Iterator[str]:
+    word = _paint(judgement.verdict.value, COLORS[judgement.verdict], options)
+    expected = " (as expected)" if judgement.verdict is judgement.expected is not Verdict.FEASIBLE else ""
+    if not judgement.judged:
+        word, expected = "could not be judged", ""
+    elif not judgement.is_deployment and judgement.verdict is Verdict.FEASIBLE:
+        word = _paint("valid", COLORS[Verdict.FEASIBLE], options)
+    yield f"{plain_line(judgement.file)}: {word}{expected}"
+    if judgement.result is not None:
+        yield from (f"    {line}" for line in _figures(judgement))
+
+
+def _figures(judgement: Judgement) -> Iterator[str]:
+    """Memory, latency, throughput and cost of what ships, a line each."""
+    assert judgement.result is not None
+    shipped = judgement.result.shipped
+    memory, latency, throughput, cost = shipped.memory, shipped.latency, shipped.throughput, shipped.cost
+    fits = "fits" if memory.fits else "does not fit"
+    cache = f", cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
+    yield f"memory      {fits}: weights {printed.memory(memory.weights_bytes)}{cache} of {printed.memory(memory.usable_bytes)} an accelerator"
+    first, gap = latency.time_to_first_token_s.mean, latency.inter_token_latency_s.mean
+    if gap is not None:
+        begin = f"first token {printed.duration(first)}, " if first is not None else ""
+        yield f"latency     {begin}{printed.duration(gap)} a token ({shipped.bands.word})"
+    if throughput.output_tokens_per_s is not None:
+        yield f"throughput  {printed.rate(throughput.output_tokens_per_s, 'tokens')}"
+    if cost.usd_per_hour is not None:
+        per = f", {printed.dollars(cost.usd_per_million_output_tokens)} a million output tokens" if cost.usd_per_million_output_tokens else ""
+        yield f"cost        {printed.dollars(cost.usd_per_hour)} an hour{per}"
+    for item in shipped.objectives:
+        yield f"objective   {plain_line(item.objective)}: {item.outcome}"
+
+
+def _summary(judgements: Sequence[Judgement]) -> str:
+    counts = {verdict: sum(item.verdict is verdict for item in judgements) for verdict in Verdict}
+    parts = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
+    return f"{len(judgements)} specs: {parts}"

@@ -1,0 +1,115 @@
+"""From a file to a judgement: read, validate, bind, evaluate, check, judge. Each stage takes only the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from planner import bind, checks, contract, evaluation, source, waivers
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Location, Severity, Verdict, verdict_of
+from planner.project import Project, project_of
+from planner.source.document import Document
+
+SEVERITIES = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One spec, judged. plan and result are None only where the verdict is `invalid`.
+
+    judged: False where there was nothing to judge (a missing file). expected: the verdict that passes.
+    """
+
+    file: str
+    document: Document | None
+    plan: Plan | None
+    result: PlanResult | None
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    judged: bool = True
+
+    @property
+    def expected(self) -> Verdict:
+        metadata = self.document.data.get("metadata") if self.document else None
+        expect = metadata.get("expect") if isinstance(metadata, dict) else None
+        return Verdict(expect) if expect in set(Verdict) else Verdict.FEASIBLE
+
+    @property
+    def is_deployment(self) -> bool:
+        return self.document is None or self.document.kind == "Deployment"
+
+
+def judge_file(path: Path, *, display: str | None = None, today: str, sets: Sequence[str] = ()) -> Judgement:
+    """The judgement of the spec in a file. today: an ISO date, for waivers. sets: `/path=value` what-ifs."""
+    name = display if display is not None else path.as_posix()
+    document, findings = source.load(path, display=name)
+    for assignment in sets if document is not None else ():
+        assert document is not None
+        changed, problems = source.set_value(document, assignment)
+        findings = (*findings, *problems)
+        document = changed if changed is not None else document
+    if document is None or any(finding.verdict is Verdict.INVALID for finding in findings):
+        could = not any(finding.id in source.COULD_NOT_JUDGE for finding in findings)
+        return Judgement(name, document, None, None, tuple(findings), Verdict.INVALID, could)
+    return judge_document(document, today=today, before=findings)
+
+
+def judge_document(document: Document, *, today: str, before: Iterable[Finding] = ()) -> Judgement:
+    """The judgement of a document that has been read."""
+    project = project_of(document.root)
+    findings = [*before, *project.findings, *contract.validate(document)]
+    plan: Plan | None = None
+    result: PlanResult | None = None
+    if document.kind == "Deployment" and verdict_of(findings) is not Verdict.INVALID:
+        plan, problems = bind.plan(document, project.catalogue)
+        findings += problems
+        if plan is not None:
+            result = evaluation.run(plan)
+            findings += (_located(finding, document) for finding in checks.run(plan, result))
+    judged = waivers.apply(_as_set(findings, project), document, today) if plan is not None else tuple(findings)
+    ordered = tuple(sorted(judged, key=_order))
+    return Judgement(document.file, document, plan, result, ordered, verdict_of(ordered))
+
+
+def _as_set(findings: Sequence[Finding], project: Project) -> tuple[Finding, ...]:
+    """Severities as the project sets them. The verdict stays what the figures say."""
+    return tuple(_reset(finding, project.severities.get(finding.id)) for finding in findings)
+
+
+def _reset(finding: Finding, severity: Severity | None) -> Finding:
+    if severity is None or finding.verdict is Verdict.INVALID:
+        return finding
+    return replace(finding, severity=severity)
+
+
+def _order(finding: Finding) -> tuple[int, Location, str, str]:
+    return SEVERITIES.index(finding.severity), finding.location or Location(""), finding.id, finding.path
+
+
+def _located(finding: Finding, document: Document) -> Finding:
+    """The line of what the finding's pointer names; that of the nearest thing above it where it is not written."""
+    if finding.location is not None:
+        return finding
+    path: list[str | int] = []
+    node: object = document.data
+    for part in finding.path.split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, dict) and step in node:
+            path.append(step)
+            node = node[step]
+        elif isinstance(node, list | tuple) and (index := _index(node, step)) is not None:
+            path.append(index)
+            node = node[index]
+        else:
+            break
+    return replace(finding, location=document.location(tuple(path)))
+
+
+def _index(items: Sequence[object], label: str) -> int | None:
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and label in (item.get("name"), item.get("use")):
+            return index
+    return int(label) if label.isdigit() and int(label) < len(items) else None

@@ -1,0 +1,69 @@
+"""The project: `planner.yaml` at its root names catalogue folders, severities and the report folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from planner import contract, source
+from planner.findings import Finding, Location, Severity, Verdict
+
+FILE = "planner.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """catalogue: folders searched before the packaged one. severities: {finding id: severity}. reports: a folder."""
+
+    root: Path
+    catalogue: tuple[Path, ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    reports: str = "reports"
+    findings: tuple[Finding, ...] = ()
+
+
+@lru_cache(maxsize=64)
+def project_of(root: Path) -> Project:
+    """What `planner.yaml` at `root` says; defaults where there is none. A faulty one is a finding of every spec."""
+    file = root / FILE
+    if not file.is_file():
+        return Project(root)
+    document, findings = source.load(file, display=FILE)
+    if document is None or document.kind != "Project":
+        return Project(root, findings=findings)
+    problems = contract.validate(document)
+    if problems:
+        return Project(root, findings=(*findings, *problems))
+    folders, faults = _folders(document, root)
+    severities = {key: Severity(value) for key, value in (document.data.get("severities") or {}).items()}
+    reports = str(document.data.get("reports", "reports"))
+    return Project(root, folders, severities, reports, (*findings, *faults))
+
+
+def _folders(document: source.Document, root: Path) -> tuple[tuple[Path, ...], tuple[Finding, ...]]:
+    folders: list[Path] = []
+    faults: list[Finding] = []
+    for index, name in enumerate(document.data.get("catalogue") or ()):
+        path = ("catalogue", index)
+        folder = (root / str(name)).resolve()
+        if folder.is_dir() and folder.is_relative_to(root):
+            folders.append(folder)
+        else:
+            where = document.location(path)
+            faults.append(_missing(document.pointer(path), where))
+    return tuple(folders), tuple(faults)
+
+
+def _missing(pointer: str, where: Location) -> Finding:
+    return Finding(
+        "catalogue-folder-not-found",
+        Severity.ERROR,
+        "this catalogue folder is not a folder inside the project",
+        "Make it, or remove the line.",
+        pointer,
+        {},
+        where,
+        Verdict.INVALID,
+    )
