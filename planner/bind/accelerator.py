@@ -12,8 +12,8 @@ from planner.bind.catalogue_accelerator import from_entry
 from planner.bind.context import Binding
 from planner.domain.accelerator import Accelerator
 from planner.findings import Severity
+from planner.quoting import quoted
 from planner.source.document import NodePath
-from planner.text import clean, shown
 
 GIB = 2.0**30
 _GIB_PER_GB = GIB / 1e9
@@ -46,7 +46,7 @@ def memory_doubt(text: str, card: Accelerator) -> str | None:
     for total in known:
         if abs(max(declared, total) / min(declared, total) - _GIB_PER_GB) < _SAME:
             return (
-                f"{shown(text)} is {declared / GIB:.2f} GiB, but {card.id} has {total / GIB:.2f} GiB"
+                f"{quoted(text)} is {declared / GIB:.2f} GiB, but {card.id} has {total / GIB:.2f} GiB"
                 f" ({total / 1e9:.2f} GB): they differ as GiB and GB do"
             )
     return None
@@ -63,7 +63,7 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
         known = from_entry(file.stem, document, binding.folders)
         card = from_entry(file.stem, _corrected(document, corrections), binding.folders) if corrections else known
     except catalogue.UnreadableError as error:
-        binding.fault("catalogue-entry", where, f"the file of {shown(name)} cannot be used: {clean(str(error))}")
+        binding.fault("catalogue-entry", where, f"the file of {quoted(name)} cannot be used: {error}")
         return None
     except (KeyError, TypeError, ValueError, AttributeError):
         if catalogue.PACKAGED in file.parents:
@@ -71,7 +71,7 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
         binding.fault(
             "catalogue-entry",
             where,
-            f"the project's catalogue file {shown(file.name)} does not describe an accelerator",
+            f"the project's catalogue file {quoted(file.name)} does not describe an accelerator",
             "Run `planner check` on that file: it says what is wrong.",
         )
         return None
@@ -86,7 +86,7 @@ def _unknown(name: str, path: NodePath, binding: Binding) -> None:
     binding.fault(
         "unknown-accelerator",
         path,
-        f"{shown(name)} is not in the catalogue",
+        f"{quoted(name)} is not in the catalogue",
         (f"Nearest: {', '.join(nearest)}. " if nearest else "")
         + "`planner catalog list accelerators` prints all; or give the figures: "
         "{memory: 80 GiB, bandwidth: 2 TB/s, compute: {bf16: 312 TFLOP/s}}.",
@@ -131,7 +131,7 @@ def _with_memory(card: Accelerator, path: NodePath, binding: Binding) -> Acceler
     binding.fault(
         "missing-key",
         path,
-        f"the memory of {shown(card.id)} depends on the machine: the catalogue has none",
+        f"the memory of {quoted(card.id)} depends on the machine: the catalogue has none",
         f"Declare it: {{ref: {card.id}, memory: 512 GiB}}.",
     )
     return None
