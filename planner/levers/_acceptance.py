@@ -13,6 +13,7 @@ FORMS = ("acceptance_length", "acceptance_per_position", "acceptance_probability
 PROPERTIES: dict[str, Any] = {
     "acceptance_length": {
         "type": "number",
+        "quantity": "count",
         "minimum": 1,
         "description": "Mean tokens a step, the target's own included: what engines log as mean acceptance length.",
     },
@@ -20,11 +21,18 @@ PROPERTIES: dict[str, Any] = {
         "type": "array",
         "minItems": 1,
         "maxItems": 64,
-        "items": {"type": "number", "minimum": 0, "maximum": 1},
+        "items": {
+            "type": "number",
+            "quantity": "count",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "One position's share.",
+        },
         "description": "Share of all steps that accept position 1, 2, …, as engines log it; it never rises.",
     },
     "acceptance_probability": {
         "type": "number",
+        "quantity": "count",
         "minimum": 0,
         "maximum": 1,
         "description": "One chance for every proposed token: the textbook's a.",

@@ -1,4 +1,4 @@
-"""The schema of an overlay on the spec, and the class of what it sets."""
+"""The class of an overlay on the spec."""
 
 from __future__ import annotations
 
@@ -15,20 +15,6 @@ SECTION_CLASSES: dict[str, LeverClass] = {
     "objectives": "requirement-changing",
     "hardware": "requirement-changing",
 }
-
-
-def overlay(description: str) -> dict[str, Any]:
-    """Sections of a spec, merged over the spec as `extends` merges."""
-    return {
-        "type": "object",
-        "description": description,
-        "minProperties": 1,
-        "additionalProperties": False,
-        "properties": {
-            section: {"type": "object", "description": f"Keys of the section `{section}`."}
-            for section in SECTION_CLASSES
-        },
-    }
 
 
 def overlay_class(sections: Mapping[str, Any]) -> LeverClass:

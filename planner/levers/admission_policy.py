@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from planner import units
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.levers import LeverContext
@@ -35,13 +36,11 @@ PROPERTIES: dict[str, Any] = {
         "description": "Admit by the promised maximum, or by the current length with preemption.",
     },
     "max_queued_requests": {
-        "type": "integer",
-        "minimum": 0,
+        "$ref": "#/$defs/whole_number",
         "description": "Requests that may wait in one replica; the next one is rejected.",
     },
     "queue_timeout": {
-        "type": "string",
-        "quantity": "time",
+        "$ref": "#/$defs/time",
         "description": "A request that has waited so long is rejected.",
     },
 }
@@ -58,8 +57,6 @@ INTERACTS: tuple[tuple[str, str], ...] = ()
 
 def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, Any]:
     """policy, max_queued_requests, queue_timeout_s: those that are declared."""
-    from planner import units
-
     if not parameters:
         context.fault("", "admission-policy sets nothing", f"Give one of {', '.join(PROPERTIES)}.")
     found: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from typing import Any
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.levers import LeverContext
-from planner.levers._overlay import overlay, overlay_class
+from planner.levers._overlay import overlay_class
 
 NAME = "change"
 # Of an overlay on the model; `lever_class` gives that of any other.
@@ -32,7 +32,7 @@ EVALUATE: tuple[tuple[str, str], ...] = (
     ("long-form", "Long answers against the model of the spec."),
 )
 PROPERTIES: dict[str, Any] = {
-    "set": overlay("Sections of the spec, merged over it."),
+    "set": {"$ref": "#/$defs/overlay", "description": "Sections of the spec, merged over it."},
 }
 REQUIRED: tuple[str, ...] = ("name", "set")
 EXAMPLE = """\

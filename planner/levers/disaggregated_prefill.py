@@ -21,7 +21,6 @@ from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.levers import LeverContext
 from planner.levers._lengths import longest_prompt
-from planner.levers._overlay import overlay
 
 NAME = "disaggregated-prefill"
 CLASS: LeverClass = "output-preserving"
@@ -32,8 +31,14 @@ EVALUATE: tuple[tuple[str, str], ...] = (
     ("latency", "Time to first token and the first gap with the cache transfer, under the declared load."),
 )
 PROPERTIES: dict[str, Any] = {
-    "prefill": overlay("What differs from the spec in the pool that computes prompts."),
-    "decode": overlay("What differs from the spec in the pool that computes answers."),
+    "prefill": {
+        "$ref": "#/$defs/overlay",
+        "description": "What differs from the spec in the pool that computes prompts.",
+    },
+    "decode": {
+        "$ref": "#/$defs/overlay",
+        "description": "What differs from the spec in the pool that computes answers.",
+    },
 }
 REQUIRED: tuple[str, ...] = ("prefill", "decode")
 EXAMPLE = """\

@@ -14,6 +14,7 @@ It does nothing where the weights are in that format already.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.domain.requantize import requantize
 from planner.levers import LeverContext
-from planner.levers._model_reference import model_reference
+from planner.quoting import quoted
 
 NAME = "quantize-weights"
 CLASS: LeverClass = "output-changing"
@@ -35,8 +36,13 @@ EVALUATE: tuple[tuple[str, str], ...] = (
     ("long-form", "Long answers, where small errors add up."),
 )
 PROPERTIES: dict[str, Any] = {
-    "format": {"type": "string", "enum": list(formats.spellings()), "description": "Stored precision of the weights."},
-    "checkpoint": model_reference("A quantised checkpoint of the same model."),
+    "format": {
+        "type": "string",
+        "minLength": 1,
+        "description": "Stored precision of the weights: a name of `model.weights`.",
+        "examples": ["fp8", "awq-int4", "q4_k_m"],
+    },
+    "checkpoint": {"$ref": "#/$defs/model", "description": "A quantised checkpoint of the same model."},
 }
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = """\
@@ -56,7 +62,7 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
         what = "names neither a format nor a checkpoint" if not given else "names a format and a checkpoint"
         context.fault(given[-1] if given else "", f"quantize-weights {what}", "Give one of format, checkpoint.")
     if "checkpoint" not in given:
-        return {"format": parameters.get("format")}
+        return {"format": _known(parameters.get("format"), context)}
     checkpoint = context.model(parameters["checkpoint"])
     if (checkpoint.hidden, checkpoint.layers) != (context.target.hidden, context.target.layers):
         context.fault(
@@ -66,6 +72,14 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
             "Use `use: change` with `set: {model: …}` for another model.",
         )
     return {"checkpoint": checkpoint}
+
+
+def _known(name: str | None, context: LeverContext) -> str | None:
+    if name is not None and formats.get(name) is None:
+        near = difflib.get_close_matches(name, formats.spellings(), n=3)
+        hint = f"Nearest: {', '.join(near)}." if near else f"Known: {', '.join(formats.spellings())}."
+        context.fault("format", f"{quoted(name)} is not a format of weights", hint)
+    return name
 
 
 def applies(plan: Plan, lever: LeverUse) -> str:

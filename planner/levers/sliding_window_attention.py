@@ -31,7 +31,7 @@ EVALUATE: tuple[tuple[str, str], ...] = (
     ("long-context", "Retrieval and reasoning at contexts well beyond the window."),
 )
 PROPERTIES: dict[str, Any] = {
-    "window": {"type": "integer", "minimum": 1, "description": "Tokens that a layer sees and keeps."},
+    "window": {"$ref": "#/$defs/positive_integer", "description": "Tokens that a layer sees and keeps."},
     "layers": {
         "type": "object",
         "minProperties": 1,
@@ -39,8 +39,12 @@ PROPERTIES: dict[str, Any] = {
         "additionalProperties": False,
         "description": "Which of the full-attention layers; left out: all.",
         "properties": {
-            "every": {"type": "integer", "minimum": 1, "description": "Each so-manieth layer gets the window."},
-            "all_but_every": {"type": "integer", "minimum": 2, "description": "Each so-manieth layer stays full."},
+            "every": {"$ref": "#/$defs/small_integer", "description": "Each so-manieth layer gets the window."},
+            "all_but_every": {
+                "$ref": "#/$defs/small_integer",
+                "minimum": 2,
+                "description": "Each so-manieth layer stays full.",
+            },
         },
     },
 }

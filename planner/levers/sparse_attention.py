@@ -31,8 +31,7 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 )
 PROPERTIES: dict[str, Any] = {
     "selected_tokens": {
-        "type": "integer",
-        "minimum": 1,
+        "$ref": "#/$defs/positive_integer",
         "description": "Cached tokens that a query reads at most, in each full-attention layer.",
     },
 }

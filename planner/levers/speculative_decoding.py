@@ -28,7 +28,6 @@ from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.levers import LeverContext, _acceptance
 from planner.levers._drafter import one_layer_drafter
-from planner.levers._model_reference import model_reference
 
 NAME = "speculative-decoding"
 CLASS: LeverClass = "output-preserving"
@@ -42,9 +41,13 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 METHODS = ("draft_model", "eagle", "eagle3", "mtp", "ngram")
 PROPERTIES: dict[str, Any] = {
     "method": {"type": "string", "enum": list(METHODS), "description": "Who proposes tokens."},
-    "draft": model_reference("The drafter. `draft_model` needs one; `mtp` and `ngram` have none."),
+    "draft": {
+        "$ref": "#/$defs/model",
+        "description": "The drafter. `draft_model` needs one; `mtp` and `ngram` have none.",
+    },
     "num_speculative_tokens": {
         "type": "integer",
+        "quantity": "count",
         "minimum": 1,
         "maximum": 64,
         "description": "Tokens proposed a step: k.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import ModuleType
 from typing import Any, get_args
 
@@ -9,7 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
-from planner import levers
+from planner import levers, schema_composer
 from planner.domain.levers import LeverClass
 from planner.levers import change
 
@@ -41,7 +42,7 @@ CHANGING = [
 
 def test_the_order_is_the_planners_own() -> None:
     def ordered(of_class: str) -> list[str]:
-        return [module.NAME for module in sorted(MODULES, key=lambda module: module.ORDER) if module.CLASS == of_class]
+        return [module.NAME for module in sorted(MODULES, key=lambda module: module.ORDER) if of_class == module.CLASS]
 
     assert ordered("output-preserving") == PRESERVING
     assert ordered("output-changing") == CHANGING
@@ -89,6 +90,7 @@ class TestEachLever:
             "properties": module.PROPERTIES,
             "required": [key for key in module.REQUIRED if key not in ITEM_KEYS],
             "additionalProperties": False,
+            "$defs": _definitions(),
         }
         jsonschema.Draft202012Validator.check_schema(schema)
         jsonschema.Draft202012Validator(schema).validate(own)
@@ -104,6 +106,13 @@ class TestEachLever:
             assert other != module.NAME
             assert why
             assert module.NAME not in {name for name, _ in levers.get(other).INTERACTS}, "a pair is stated once"
+
+
+@cache
+def _definitions() -> dict[str, Any]:
+    """What the parameters may refer to: the definitions of a deployment."""
+    found: dict[str, Any] = schema_composer.compose("deployment")["$defs"]
+    return found
 
 
 def _parameters(properties: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
