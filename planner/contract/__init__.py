@@ -1,0 +1,44 @@
+"""Document to findings: schema, units, names, and rules that span several keys. Everything wrong, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.contract import across, kinds, shape
+from planner.contract.problem import Problem
+from planner.findings import Finding, Location
+from planner.source.document import Document
+
+MOST_FINDINGS = 200
+
+
+def validate(document: Document) -> tuple[Finding, ...]:
+    """Every error of the document, the deepest (so the most specific) first; empty where it may be bound."""
+    faults = tuple(kinds.problems(document.data))
+    if faults:
+        return tuple(problem.finding(document) for problem in faults)
+    shapes = shape.problems(document.data, document.kind)
+    found = [*_without_echoes(shapes), *across.problems(document.data, document.kind)]
+    ordered = sorted(found, key=lambda problem: (-len(problem.path), str(problem.path)))
+    findings = [problem.finding(document) for problem in ordered[:MOST_FINDINGS]]
+    findings.sort(key=lambda finding: (-finding.path.count("/"), finding.location or Location("")))
+    if len(ordered) > MOST_FINDINGS:
+        more = len(ordered) - MOST_FINDINGS
+        findings.append(Problem("too-many-errors", (), f"and {more} more errors", "").finding(document))
+    return tuple(findings)
+
+
+def _without_echoes(problems: Iterable[Problem]) -> list[Problem]:
+    """A misspelt key is one error: the key that it should have been is not missing as well."""
+    found = list(problems)
+    meant = {
+        (problem.path[:-1], word)
+        for problem in found
+        if problem.id == "unknown-key" and problem.hint.startswith("Did you mean")
+        for word in problem.hint.split("`")[1:2]
+    }
+    return [
+        problem
+        for problem in found
+        if problem.id != "missing-key" or (problem.path, problem.values.get("key")) not in meant
+    ]

@@ -1,0 +1,17 @@
+"""Rules that span several keys, one module a theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.contract.problem import Problem
+
+THEMES: tuple[Any, ...] = ()
+
+
+def problems(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """What each theme has to say of a Deployment."""
+    if kind == "Deployment":
+        for theme in THEMES:
+            yield from theme.problems(data)

@@ -1,0 +1,65 @@
+"""The published schema, made quick to validate with: references put in place, quantities left to code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+REFERENCE = "#/$defs/"
+# What an engine or a lever adds is checked by the module that is used, not by a branch for every module.
+DISPATCHED = frozenset({"engine", "lever", "partial:engine", "partial:lever"})
+_LISTS = ("allOf",)
+_MAPS = ("properties",)
+_SINGLE = ("items", "additionalProperties", "propertyNames", "if", "then", "else", "not")
+
+
+class Compiler:
+    """Compiles schemas that share one set of definitions, each definition once."""
+
+    def __init__(self, definitions: Schema) -> None:
+        self._definitions = definitions
+        self._done: Schema = {}
+
+    def definition(self, name: str) -> Schema:
+        if name not in self._done:
+            schema = dict(self._definitions[name])
+            if name in DISPATCHED:
+                schema.pop("allOf")
+            self._done[name] = self.schema(schema)
+        found: Schema = self._done[name]
+        return found
+
+    def schema(self, schema: Any) -> Any:
+        """The schema without references. Keywords of its own: `alternatives`, `quantity` with what it replaces."""
+        if not isinstance(schema, dict):
+            return schema
+        parts = {keyword: self._keyword(keyword, value) for keyword, value in schema.items() if keyword != "$ref"}
+        if "$ref" in schema:
+            parts = self._joined(self.definition(schema["$ref"].removeprefix(REFERENCE)), parts)
+        if "oneOf" in parts:
+            parts["alternatives"] = [choice["required"][0] for choice in parts.pop("oneOf")]
+        if isinstance(parts.get("quantity"), str):
+            parts = _quantity(parts)
+        return parts
+
+    def _keyword(self, keyword: str, value: Any) -> Any:
+        if keyword in _LISTS:
+            return [self.schema(item) for item in value]
+        if keyword in _MAPS:
+            return {name: self.schema(item) for name, item in value.items()}
+        return self.schema(value) if keyword in _SINGLE else value
+
+    @staticmethod
+    def _joined(target: Schema, beside: Schema) -> Schema:
+        """A definition with what stands beside the reference to it: notes replace its own, rules come on top."""
+        notes = {key: value for key, value in beside.items() if key in ("description", "examples")}
+        rules = {key: value for key, value in beside.items() if key not in notes}
+        joined = {**target, **notes}
+        return {**joined, "allOf": [*target.get("allOf", ()), rules]} if rules else joined
+
+
+def _quantity(schema: Schema) -> Schema:
+    """Text with a unit is judged by `planner.units` alone: its message says more than a pattern's."""
+    notes = {key: value for key, value in schema.items() if key in ("description", "examples")}
+    rest = {key: value for key, value in schema.items() if key not in ("quantity", "pattern")}
+    return {**notes, "quantity": {"dimension": schema["quantity"], "rest": rest}}

@@ -1,0 +1,114 @@
+"""Validators of the published schemas. They know every reference that they need, and fetch nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError, validators
+from referencing import Registry
+
+from planner import engines, levers, resources, schema_composer
+from planner.contract.compiling import Compiler, Schema
+
+VERSION = "planner/v1"
+# What the planner prints is described by a schema too, but is no kind of document.
+_NOT_KINDS = frozenset({"result"})
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """Every kind of document that has a schema: ("Accelerator", "Base", "Deployment", ...)."""
+    folder = resources.folder("schema") / "v1"
+    names = sorted(path.name.removesuffix(".schema.json") for path in folder.glob("*.schema.json"))
+    return tuple("".join(part.title() for part in name.split("-")) for name in names if name not in _NOT_KINDS)
+
+
+@cache
+def of_kind(kind: str) -> Any:
+    """The validator of a kind's documents, less what engines and levers add."""
+    schema = _published(kind)
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "$id", "$defs")}
+    return _validator(_compiler(kind).schema(root))
+
+
+@cache
+def of_lever(kind: str, use: str) -> Any:
+    """The validator of what one lever takes, None where there is no such lever."""
+    module = levers.get(use)
+    if module is None:
+        return None
+    branch = schema_composer.lever_branch(module, _published(kind)["$defs"][_name(kind, "lever")]["properties"])
+    return _validator(_compiler(kind).schema(_part(kind, branch)))
+
+
+@cache
+def of_engine(kind: str, name: str | None) -> Any:
+    """The validator of what one engine takes (of what any takes, where none is named); None for an unknown one."""
+    common = _published(kind)["$defs"][_name(kind, "engine")]["properties"]
+    if name is None:
+        branch = schema_composer.any_engine_branch(common)
+    else:
+        module = engines.get(name)
+        if module is None:
+            return None
+        branch = schema_composer.engine_branch(module, common)
+    return _validator(_compiler(kind).schema(_part(kind, branch)))
+
+
+def _name(kind: str, definition: str) -> str:
+    return f"partial:{definition}" if kind == "Base" else definition
+
+
+def _part(kind: str, branch: Schema) -> Schema:
+    """In a Base, what is required may come from whoever extends it."""
+    return {key: value for key, value in branch.items() if kind != "Base" or key != "required"}
+
+
+@cache
+def _published(kind: str) -> Schema:
+    name = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind).removeprefix("-")
+    path = resources.folder("schema") / "v1" / f"{name}.schema.json"
+    schema: Schema = json.loads(path.read_text(encoding="utf-8"))
+    return schema
+
+
+@cache
+def _compiler(kind: str) -> Compiler:
+    return Compiler(_published(kind)["$defs"])
+
+
+def _validator(schema: Schema) -> Any:
+    return _Validator(schema, registry=Registry())
+
+
+def _quantity(validator: Any, rule: Schema, value: Any, schema: Schema) -> Iterator[ValidationError]:
+    if _for_units(value, rule):
+        from planner import units
+
+        if units.problem(value, rule["dimension"]) is not None:
+            yield ValidationError("unit")
+    else:
+        yield from validator.descend(value, rule["rest"])
+
+
+def _for_units(value: Any, rule: Schema) -> bool:
+    """Text, a share, and a number where only text with a unit will do: the unit's message says what is missing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    accepted = rule["rest"].get("type", ())
+    return isinstance(value, str) or rule["dimension"] == "share" or not {"number", "integer"} & {*_list(accepted)}
+
+
+def _list(types: Any) -> list[str]:
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _alternatives(validator: Any, names: list[str], value: Any, schema: Schema) -> Iterator[ValidationError]:
+    if isinstance(value, dict) and sum(name in value for name in names) != 1:
+        yield ValidationError("alternatives")
+
+
+_Validator = validators.extend(Draft202012Validator, {"quantity": _quantity, "alternatives": _alternatives})
