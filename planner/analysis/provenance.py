@@ -1,0 +1,135 @@
+"""Where every figure comes from: declared, catalogue, default, formula, calibrated, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.domain.plan import Origin, Plan
+from planner.domain.shards import Parallel, kv_bytes_per_token, weight_bytes
+from planner.domain.workload import Length
+from planner.evaluation import Detail
+from planner.format import bandwidth, memory
+from planner.report.analysis_types import Assumption, ProvenanceRow, Quantity
+
+
+def provenance(plan: Plan, detail: Detail) -> tuple[ProvenanceRow, ...]:
+    return (*_hardware(plan), *_engine(plan, detail), *_workload(plan), *_computed(detail))
+
+
+def _origin(plan: Plan, key: str, fallback: str) -> Origin:
+    return plan.origins.get(key, Origin(fallback))
+
+
+def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
+    card, hardware = plan.hardware.accelerator, plan.hardware
+    word = "catalogue" if card.catalogue_id else "declared"
+    source = card.catalogue_id or "hardware.accelerator"
+    origin = _origin(plan, "memory", word)
+    yield ProvenanceRow("Memory of an accelerator", Quantity(hardware.capacity_bytes, "bytes"), origin.word, origin.source or source)
+    yield ProvenanceRow("Bandwidth, peak", Quantity(card.bandwidth_bytes_per_s, "bytes/s"), word, source)
+    for name, value in sorted(card.arithmetic_flop_per_s.items()):
+        if name == plan.model.dtype or name in _formats(plan):
+            yield ProvenanceRow(f"Arithmetic, {name}, dense peak", Quantity(value, "flop/s"), word, source)
+    derate = hardware.derate or card.derate
+    origin = _origin(plan, "derate", word)
+    yield ProvenanceRow("Achieved share of bandwidth", Quantity(derate.bandwidth, "share"), origin.word, origin.source)
+    yield ProvenanceRow("Achieved share of arithmetic", Quantity(derate.compute, "share"), origin.word, origin.source)
+    if hardware.price_usd_per_hour is not None:
+        origin = _origin(plan, "price", word)
+        yield ProvenanceRow("Price of an accelerator", Quantity(hardware.price_usd_per_hour, "usd/hour"), origin.word, origin.source)
+
+
+def _formats(plan: Plan) -> set[str]:
+    return {weight.format for _, weight in plan.model.weights() if weight.format}
+
+
+ENGINE_KEYS = (
+    "version", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "expert_parallel_size", "max_model_len",
+    "max_num_seqs", "max_num_batched_tokens", "block_size", "kv_cache_dtype", "enforce_eager", "enable_chunked_prefill",
+    "enable_prefix_caching", "memory_fraction", "admission",
+)  # fmt: skip
+
+
+def _engine(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
+    """Every engine key as it runs; a default is the engine version's own."""
+    settings = detail.plan.engine
+    if settings.name == "ideal":
+        return
+    title = f"{settings.name} {settings.version}" if settings.version else settings.name
+    for key in ENGINE_KEYS:
+        value = getattr(settings, key)
+        if value is None:
+            continue
+        word = {"spec": "declared", "default": "default", "lever": "declared"}.get(settings.origins.get(key, "default"), "default")
+        if key == "version":
+            word = "declared" if plan.engine.version else "default"
+        source = f"engine.{key}" if word == "declared" else title
+        yield ProvenanceRow(f"engine {key}", _text(value), word, source)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _workload(plan: Plan) -> Iterator[ProvenanceRow]:
+    for item in plan.workload.classes:
+        for title, length in (("prompt", item.prompt), ("output", item.output)):
+            if length is not None:
+                yield _length(f"Mean {title} of {item.name}", length, f"workload.classes.{item.name}.{title}_tokens")
+        if item.context_tokens is not None:
+            yield ProvenanceRow(f"Context of {item.name}", Quantity(item.context_tokens, "tokens"), "declared", "workload.classes")
+
+
+def _length(title: str, length: Length, source: str) -> ProvenanceRow:
+    if length.fixed or "mean" in length.declared:
+        return ProvenanceRow(title, Quantity(length.mean, "tokens"), "declared", source)
+    points = tuple((name, f"{length.points[name]:g}") for name in length.declared)
+    formula = "mean of a log-normal through the declared percentiles, cut at the declared maximum"
+    return ProvenanceRow(title, Quantity(length.mean, "tokens"), "formula", source, formula, points)
+
+
+def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
+    plan, evaluation = detail.plan, detail.evaluation
+    parallel, nominal = Parallel.of(plan.engine), plan.engine.name == "ideal"
+    yield ProvenanceRow(
+        "Weights on an accelerator", Quantity(evaluation.memory.weights_bytes, "bytes"), "formula", "",
+        "sum over the weights of the fullest rank: outputs x inputs x stored bits / 8",
+        (("parameters", f"{plan.model.parameters:,}"), ("whole model", memory(weight_bytes(plan.model, nominal=nominal)))),
+    )
+    yield ProvenanceRow(
+        "Cache of a token on an accelerator", Quantity(kv_bytes_per_token(plan.model, plan.cache_format, parallel), "bytes"),
+        "formula", "", "sum over layers: 2 x KV heads on the rank x head width x bytes; a latent once, on every rank",
+        (("layers that cache", str(plan.model.attention_layers)), ("precision", plan.cache_format or plan.model.dtype)),
+    )
+    split = evaluation.latency.decode
+    if split is not None and evaluation.latency.decode_step_s is not None:
+        inputs = tuple((name.removesuffix("_s"), f"{value * 1e3:.4g} ms") for name, value in split.terms.items())
+        achieved = detail.served.service.step.bandwidth_bytes_per_s
+        yield ProvenanceRow(
+            "Decode step", Quantity(evaluation.latency.decode_step_s, "seconds"), "formula", "",
+            "max(bytes / bandwidth, operations / arithmetic) + communication + overhead",
+            (*inputs, ("achieved bandwidth", bandwidth(achieved)), ("batch on a rank", f"{detail.served.operating.batch:g}")),
+        )
+
+
+def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
+    found = [Assumption(text) for text in plan.assumptions]
+    found += [Assumption(note) for note in detail.ledger.notes]
+    load = plan.workload.load
+    arrivals = {
+        "concurrency": "Closed loop, steady: a request arrives when another ends.",
+        "offline": "A queue that is never empty.",
+        "rate": f"Arrivals: {load.process}, {load.rate_per_s:g} requests a second." if load.rate_per_s else "",
+        "sessions": "Live sessions that pause between turns.",
+        "period": "One inference at a time, on a fixed period.",
+        "trace": "Recorded arrivals.",
+    }[load.kind]
+    if arrivals:
+        found.append(Assumption(arrivals, "workload.load"))
+    if plan.engine.name == "ideal":
+        found.append(Assumption("The ideal engine charges weights, cache, bandwidth and arithmetic, and nothing else: a floor."))
+    for kind in ("memory", "latency", "throughput"):
+        low, high = getattr(detail.evaluation.bands, kind)
+        if low != high:
+            found.append(Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate ({detail.evaluation.bands.word})."))
+    return tuple(found)
