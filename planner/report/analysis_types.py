@@ -1,0 +1,131 @@
+"""What is computed for the report only: where the regime turns, what flips the verdict, where figures come from.
+
+`planner.analysis` fills these from closed forms; `planner.report.build` prints them. SI units throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from planner.format import Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure in SI units and what it measures. None: it could not be computed."""
+
+    value: float | None
+    dimension: Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class TurningPoint:
+    """Where one limit gives way to another.
+
+    question: "context at which cache reads exceed weight reads". at: where it turns; value None where it
+    never does, and `reason` says why. present: the same input as the spec declares it. here: what holds at
+    present, in a few words ("weight reads dominate"). formula: how `at` was computed.
+    """
+
+    question: str
+    at: Quantity
+    present: Quantity
+    here: str = ""
+    formula: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """One input, and the value of it at which an outcome flips.
+
+    change: (flips_at - present) / present. objective: name of the objective whose outcome flips, "memory"
+    where it is whether the plan fits. outcome: what it flips to ("missed", "met", "does not fit").
+    path: JSON pointer of the input. reason: why it never flips, where flips_at has no value.
+    """
+
+    input: str
+    present: Quantity
+    flips_at: Quantity
+    change: float | None
+    objective: str
+    outcome: str = ""
+    path: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidingMeasurement:
+    """The one figure whose band decides most objectives.
+
+    decides: the names of the objectives that its band leaves open. open_objectives: how many are open in all.
+    estimate, low, high: the figure's band now; `word` says where the band comes from. measure: how to measure it.
+    """
+
+    figure: str
+    decides: tuple[str, ...]
+    open_objectives: int
+    estimate: Quantity
+    low: float | None = None
+    high: float | None = None
+    word: str = "prior"
+    measure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceRow:
+    """One figure and where it comes from.
+
+    word: declared, catalogue, default, formula, calibrated or measured. value: a quantity, or text for what
+    is not a number. formula and inputs ((name, text), ...): how a computed figure came about.
+    """
+
+    figure: str
+    value: Quantity | str
+    word: str
+    source: str = ""
+    formula: str = ""
+    inputs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationStep:
+    """What to do on the real system, the command where there is one, and what should come out."""
+
+    what: str
+    command: str = ""
+    expect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One configuration's memory per accelerator. rest: activations, graphs, runtime and everything else.
+
+    capacity_bytes: what may be used (the capacity line). cache_bytes None: the spec does not say enough.
+    """
+
+    configuration: str
+    weights_bytes: float
+    cache_bytes: float | None
+    rest_bytes: float
+    capacity_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """deciding None: no objective is open; `deciding_reason` may say why."""
+
+    turning_points: tuple[TurningPoint, ...] = ()
+    sensitivities: tuple[Sensitivity, ...] = ()
+    deciding: DecidingMeasurement | None = None
+    deciding_reason: str = ""
+    provenance: tuple[ProvenanceRow, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    verification: tuple[VerificationStep, ...] = ()
+    memory: tuple[MemoryRow, ...] = field(default=())

@@ -1,0 +1,95 @@
+"""What is deployed, in a few words each: model, hardware, engine, load, lengths."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from planner.domain.plan import Plan
+from planner.domain.workload import Length, Load, RequestClass
+from planner.format import count, dollars, duration, rate
+from planner.report.report_model import Labelled
+
+_MOST_CLASSES = 4
+
+
+def hardware_of(plan: Plan) -> str:
+    """ "2 replicas of 4 x NVIDIA H100 SXM"."""
+    cards = Counter(card.name for card in plan.hardware.cards)
+    replica = " + ".join(f"{number} x {name}" for name, number in cards.items())
+    replicas = plan.hardware.replicas
+    if replicas.minimum != replicas.maximum:
+        return f"{replicas.minimum} to {replicas.maximum} replicas of {replica}"
+    return replica if replicas.minimum == 1 else f"{replicas.minimum} replicas of {replica}"
+
+
+def facts(plan: Plan) -> tuple[Labelled, ...]:
+    """The deployment as the spec declares it."""
+    price = plan.hardware.price_usd_per_hour
+    rows = [
+        Labelled("Model", f"{plan.model.name}, {_parameters(plan.model.parameters)} parameters, {plan.model.dtype}"),
+        Labelled("Hardware", hardware_of(plan)),
+        Labelled("Engine", _engine(plan)),
+        Labelled("Load", _load(plan.workload.load)),
+        *(Labelled(f"Class {entry.name}", _lengths(entry)) for entry in plan.workload.classes[:_MOST_CLASSES]),
+    ]
+    if len(plan.workload.classes) > _MOST_CLASSES:
+        rows.append(Labelled("Further classes", count(len(plan.workload.classes) - _MOST_CLASSES)))
+    if price is not None:
+        whole = price * plan.hardware.count * plan.hardware.replicas.minimum
+        rows.append(
+            Labelled("Price", f"{dollars(price, 'USD/hour')} per accelerator, {dollars(whole, 'USD/hour')} in all")
+        )
+    if plan.owner:
+        rows.append(Labelled("Owner", plan.owner))
+    return tuple(rows)
+
+
+def _parameters(number: float) -> str:
+    return f"{number / 1e9:,.2f}e9" if number >= 1e9 else f"{number / 1e6:,.1f}e6"
+
+
+def _engine(plan: Plan) -> str:
+    engine = plan.engine
+    sizes = (
+        ("tensor", engine.tensor_parallel_size),
+        ("pipeline", engine.pipeline_parallel_size),
+        ("data", engine.data_parallel_size),
+        ("expert", engine.expert_parallel_size),
+    )
+    parallel = ", ".join(f"{name} parallel {size}" for name, size in sizes if size != 1)
+    named = f"{engine.name} {engine.version}" if engine.version else engine.name
+    return f"{named}, {parallel}" if parallel else named
+
+
+def _load(load: Load) -> str:
+    match load.kind:
+        case "concurrency":
+            return f"{count(load.concurrency)} requests always in the system"
+        case "offline":
+            return "a queue that is never empty"
+        case "rate":
+            return f"{rate(load.rate_per_s, 'requests')}, {load.process} arrivals"
+        case "trace":
+            return f"recorded arrivals of {load.trace}" + (f", x{load.scale:g}" if load.scale != 1 else "")
+        case "sessions":
+            return f"{count(load.sessions)} live sessions"
+        case "period":
+            return f"control loop of {duration(load.period_s)}, one inference for {load.actions} periods"
+
+
+def _lengths(entry: RequestClass) -> str:
+    share = f"{entry.share * 100:g} % of requests, " if entry.share != 1 else ""
+    if entry.context_tokens is not None:
+        return f"{share}{count(entry.context_tokens)} tokens in the cache of each sequence"
+    return f"{share}prompt {_length(entry.prompt)}, output {_length(entry.output)}"
+
+
+def _length(length: Length | None) -> str:
+    if length is None:
+        return "n/a"
+    if length.trace is not None:
+        return f"as recorded in {length.trace}"
+    if length.fixed:
+        return f"{count(length.mean)} tokens"
+    shown = length.declared or ("mean", "max")
+    return ", ".join(f"{name} {count(length.at(name))}" for name in shown) + " tokens"

@@ -1,0 +1,173 @@
+"""The first screen: the verdict in one sentence, what binds, the next step, and the figures one asks for first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from planner.domain.evaluation import Evaluation, PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity, Verdict
+from planner.format import memory, percent
+from planner.report.analysis_types import Analysis
+from planner.report.binding import bound_of, lacks_memory, needed_bytes
+from planner.report.deployment import facts, hardware_of
+from planner.report.figures import banded, figures
+from planner.report.report_model import Labelled, VerdictSection, bracketed
+from planner.report.text import sentence
+
+# verdict -> (title, icon, tone)
+_FACES = {
+    Verdict.FEASIBLE: ("Feasible", "✓", "good"),
+    Verdict.AT_RISK: ("At risk", "▲", "warn"),
+    Verdict.UNPROVEN: ("Unproven", "?", "info"),
+    Verdict.INFEASIBLE: ("Infeasible", "✕", "bad"),
+    Verdict.INVALID: ("Invalid", "⊘", "bad"),
+}
+_HEADLINES = ("time_to_first_token", "inter_token_latency", "tokens_per_user", "tokens", "usd_per_million")
+_OUTCOMES = ("met", "at-risk", "missed", "unknown")
+
+
+def section(
+    name: str,
+    plan: Plan | None,
+    result: PlanResult | None,
+    findings: Sequence[Finding],
+    verdict: Verdict,
+    analysis: Analysis | None,
+) -> VerdictSection:
+    title, icon, tone = _FACES[verdict]
+    if plan is None or result is None:
+        return VerdictSection(
+            verdict.value, title, icon, tone, _invalid(findings), "", _next(findings, verdict, None, None), ""
+        )
+    shipped = result.shipped
+    bound = bound_of(shipped)
+    return VerdictSection(
+        word=verdict.value,
+        title=title,
+        icon=icon,
+        tone=tone,
+        sentence=_sentence(name, plan, shipped, findings, verdict) + _expected(plan, verdict),
+        binds=f"{bound.limit.capitalize()}. {bound.sentence}",
+        next_step=_next(findings, verdict, result, analysis),
+        objectives=_objectives(shipped),
+        headlines=_headlines(plan, shipped),
+        facts=facts(plan),
+    )
+
+
+def _errors(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.severity is Severity.ERROR and finding.waived is None]
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _invalid(findings: Sequence[Finding]) -> str:
+    return f"The spec has {_plural(len(_errors(findings)), 'error')}; nothing was evaluated."
+
+
+def _expected(plan: Plan, verdict: Verdict) -> str:
+    if plan.expect is None:
+        return ""
+    if plan.expect == verdict.value:
+        return " That is the verdict which the spec expects."
+    return f" The spec expects another verdict: {plan.expect}."
+
+
+def _sentence(name: str, plan: Plan, shipped: Evaluation, findings: Sequence[Finding], verdict: Verdict) -> str:
+    hardware = hardware_of(plan)
+    if lacks_memory(shipped.memory) and verdict is Verdict.INFEASIBLE:
+        used = shipped.memory
+        return (
+            f"{name} does not fit {hardware}: it needs {memory(needed_bytes(used))} on each accelerator, "
+            f"of {memory(used.usable_bytes)} usable."
+        )
+    start = f"{name} fits {hardware}"
+    match verdict:
+        case Verdict.FEASIBLE:
+            return f"{start}{_free(shipped)}{_all_met(shipped)}."
+        case Verdict.AT_RISK:
+            return f"{start}; {_with_outcome(shipped, 'at-risk', 'inside the band of the estimate', 'lie')}."
+        case Verdict.UNPROVEN:
+            return f"{start} on paper; {_first(findings, verdict)}"
+    if any(outcome.outcome == "missed" for outcome in shipped.objectives):
+        return f"{start}; {_with_outcome(shipped, 'missed', 'missed')}."
+    return f"{name} cannot be deployed as declared: {_first(findings, verdict)}"
+
+
+def _free(shipped: Evaluation) -> str:
+    used = shipped.memory
+    if used.free_bytes is None or not used.usable_bytes:
+        return ""
+    return f" with {percent(used.free_bytes / used.usable_bytes)} of usable memory free"
+
+
+def _all_met(shipped: Evaluation) -> str:
+    number = len(shipped.objectives)
+    if not number:
+        return "; it declares no objective"
+    if any(outcome.outcome != "met" for outcome in shipped.objectives):
+        return f" and meets {sum(outcome.outcome == 'met' for outcome in shipped.objectives)} of {number} objectives"
+    return " and meets its objective" if number == 1 else f" and meets all {number} objectives"
+
+
+def _with_outcome(shipped: Evaluation, outcome: str, words: str, verb: str = "are") -> str:
+    named = [entry.objective for entry in shipped.objectives if entry.outcome == outcome]
+    verb = {"are": "is", "lie": "lies"}[verb] if len(named) == 1 else verb
+    of = f"{len(named)} of {_plural(len(shipped.objectives), 'objective')} {verb} {words}"
+    shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+    return f"{of}: {shown}" if named else "one of its findings puts it at risk"
+
+
+def _first(findings: Sequence[Finding], verdict: Verdict) -> str:
+    for finding in findings:
+        if finding.verdict is verdict and finding.waived is None:
+            return sentence(finding.message)
+    return "see the findings."
+
+
+def _next(findings: Sequence[Finding], verdict: Verdict, result: PlanResult | None, analysis: Analysis | None) -> str:
+    """One thing to do: what the finding that forces the verdict says, else what to measure, else how to verify."""
+    forcing = [finding for finding in findings if finding.waived is None and finding.verdict is verdict]
+    deciding = analysis.deciding if analysis else None
+    if verdict is Verdict.AT_RISK and deciding is not None:
+        return sentence(deciding.measure or f"Measure {deciding.figure}")
+    for finding in (*forcing, *_errors(findings)):
+        if finding.hint:
+            return sentence(finding.hint)
+    if forcing or _errors(findings):
+        return sentence(f"Correct what the first finding names: {(forcing or _errors(findings))[0].message}")
+    warnings = [finding for finding in findings if finding.severity is Severity.WARNING and finding.waived is None]
+    if warnings and (hint := next((finding.hint for finding in warnings if finding.hint), "")):
+        return sentence(hint)
+    if analysis and analysis.verification:
+        return sentence(f"Verify it on the real system: {analysis.verification[0].what}")
+    return "Review the figures and ship it."
+
+
+def _objectives(shipped: Evaluation) -> str:
+    if not shipped.objectives:
+        return "None is declared."
+    counted = Counter(entry.outcome for entry in shipped.objectives)
+    return ", ".join(f"{counted[outcome]} {outcome}" for outcome in _OUTCOMES if counted[outcome])
+
+
+def _headlines(plan: Plan, shipped: Evaluation) -> tuple[Labelled, ...]:
+    by_key = {figure.key.partition(".")[0]: figure for figure in figures(plan, shipped)}
+    chosen = [by_key[key] for key in _HEADLINES]
+    if by_key["inter_token_latency"].read(shipped) is None:
+        chosen[1] = by_key["step"]
+    cells = [(figure.title, bracketed(banded(figure, shipped))) for figure in chosen]
+    return (_free_memory(shipped), *(Labelled(title, cell.text, cell.note) for title, cell in cells))
+
+
+def _free_memory(shipped: Evaluation) -> Labelled:
+    used, label = shipped.memory, "Usable memory free, each accelerator"
+    if used.free_bytes is None or not used.usable_bytes:
+        return Labelled(label, "n/a")
+    return Labelled(
+        label, percent(used.free_bytes / used.usable_bytes), memory(used.free_bytes).replace(" (", ", ")[:-1]
+    )
