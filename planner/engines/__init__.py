@@ -8,10 +8,13 @@ PROPERTIES: dict           JSON Schema of keys beyond the common ones.
 TITLE: str                 as its authors write it.
 
 def with_defaults(plan) -> EngineSettings     every key filled; `origins` says "default" where it was not declared.
-def default_levers(settings) -> tuple[str, ...]   levers that this version turns on by itself.
-def memory(plan) -> MemoryLedger              of a plan whose engine has its defaults and whose levers are applied.
+def default_levers(settings, model=None, compute_capability=None) -> tuple[str, ...]
+                           levers that this version turns on by itself; old versions decide by length and card.
+def memory(plan, sequences=None) -> MemoryLedger   of a plan whose engine has its defaults and whose levers are
+                           applied. sequences: over one replica, in place of what a closed-loop load declares.
 def start_line(plan, ledger) -> str           the line that the engine would print, "" where it prints none.
 
+Modules whose name begins with `_` are what several engines share.
 Measured constants live in `planner/catalogue/engines/<name>.yaml`, by version range, with their source.
 """
 
@@ -30,9 +33,11 @@ class MemoryLedger:
     """Memory of the fullest rank, what decides whether it starts, and how it adds up.
 
     needed, reserved: {line: bytes} in the order to print them: what the declared load needs, and what the
-    engine takes whatever the load. refusal: "" or why it would not start; refusal_values: the numbers.
+    engine takes whatever the load. refusal: "" or why it would not start; refusal_values: the numbers, and
+    `reason`: weights, free-at-start, no-blocks, one-sequence, state-blocks, allocation or load.
     largest_context: the longest max_model_len of which one sequence would fit, tokens.
-    capacity_sequences: concurrency at the promised length (guaranteed), and at the expected length.
+    guaranteed_concurrency: sequences of one replica when each reserves its promised maximum; expected_concurrency:
+    at what a running sequence holds on average (more may run, and be preempted). Shared prefixes count for neither.
     """
 
     memory: Memory

@@ -1,0 +1,191 @@
+"""SGLang: a share of the card for weights and cache, the rest left for activations and graphs.
+
+`mem_fraction_static` is a share of what is free before the weights are loaded: pool = free x fraction - weights.
+Activations and graphs live in the rest and are not profiled. A share below what the weights take is refused.
+Recurrent state gets a pool of its own, in proportion to the cache; window layers a smaller one. kv_pool_bytes is
+all of them.
+"""
+
+from __future__ import annotations
+
+from planner.domain.engine import EngineSettings
+from planner.domain.plan import Plan
+from planner.domain.shards import Parallel
+from planner.engines import MemoryLedger, _cache_layers, _demand, _weights
+from planner.engines._activations import peak_values
+from planner.engines._cache_layers import CacheKind
+from planner.engines._catalogue import Figures, figures
+from planner.engines._defaults import fill
+from planner.engines._ledger import Capacity, Refusal, Taken, gib, ledger
+from planner.engines._links import fabric
+from planner.physics import engine_memory
+from planner.physics.engine_memory import GIB, MIB
+
+NAME = "sglang"
+TITLE = "SGLang"
+FRACTION_KEY = "mem_fraction_static"
+PROPERTIES: dict[str, object] = {
+    FRACTION_KEY: {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 1,
+        "description": "Share of the memory that is free before loading, for weights and cache.",
+    },
+}
+LONGEST = 2**27
+
+
+def with_defaults(plan: Plan) -> EngineSettings:
+    """Every key filled, by the card, the ranks and the version."""
+    declared, chosen = plan.engine, figures(NAME, plan.engine.release)
+    chunk, graph = _by_card(plan, chosen)
+    batched = declared.max_num_batched_tokens or chunk
+    return fill(
+        declared,
+        max_model_len=plan.model.max_context or 2048,
+        max_num_seqs=int(chosen["longest_pool_rows"]),
+        max_num_batched_tokens=batched,
+        block_size=1,
+        memory_fraction=_fraction(plan, chosen, chunk, graph),
+        enable_chunked_prefill=True,
+        enforce_eager=False,
+        enable_prefix_caching=True,
+        admission="on-demand",
+    )
+
+
+def default_levers(settings: EngineSettings, *_known: object) -> tuple[str, ...]:
+    """Radix cache, chunked prefill and graphs are on in every version."""
+    return ("continuous-batching", "exact-attention-kernel", "cuda-graphs", "chunked-prefill", "prefix-caching")
+
+
+def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
+    """The ledger of the tightest pipeline stage. sequences: on one replica, in place of what the load declares."""
+    parallel, chosen = Parallel.of(plan.engine), figures(NAME, plan.engine.release)
+    weights = _weights.by_stage(plan, parallel)
+    start = chosen.by_ranks(f"start_gib_{fabric(plan.hardware.links)}", parallel.ranks) * GIB
+    before = plan.hardware.capacity_bytes - start - plan.hardware.reserved_bytes
+    static = before * (plan.engine.memory_fraction or 0.0)
+    found = []
+    for index, size in enumerate(weights):
+        kinds = _cache_layers.kinds(plan.model, plan.cache_format, parallel, index)
+        if index == parallel.pipeline - 1:
+            _cache_layers.add_speculation(kinds, plan, parallel)
+        found.append((tokens_of(kinds, static - size, chosen), size, kinds))
+    tokens, size, kinds = min(found, key=lambda item: item[0])
+    taken = Taken(
+        weights=size,
+        weights_total=_weights.total(plan, parallel, weights),
+        activation=_activation(plan, parallel, chosen),
+        graphs=_graphs(plan, parallel, chosen),
+        runtime=start,
+        pool=max(0.0, static - size),
+    )
+    demand = _demand.of(plan, sequences)
+    refusal = _refusal(plan, taken, static, before, tokens, kinds)
+    return ledger(plan, taken, _capacity(plan, taken.pool, tokens, kinds, chosen, demand), demand, refusal)
+
+
+def start_line(plan: Plan, result: MemoryLedger) -> str:
+    """`KV Cache is allocated. #tokens: 367404`: it prints GB and means GiB."""
+    tokens = int((result.memory.kv_capacity_tokens or 0.0) / plan.engine.data_parallel_size)
+    return f"KV Cache is allocated. #tokens: {tokens}, size: {result.memory.kv_pool_bytes / GIB:.2f} GB"
+
+
+def _by_card(plan: Plan, chosen: Figures) -> tuple[int, int]:
+    """(chunked_prefill_size, largest captured batch) by the memory that the driver reports."""
+    memory_mib = _driver_bytes(plan) / MIB
+    row = next(row for row in chosen["by_card"] if memory_mib < row[0])
+    return int(row[1]), int(row[3] if plan.engine.tensor_parallel_size >= 4 else row[2])
+
+
+def _driver_bytes(plan: Plan) -> float:
+    return plan.hardware.accelerator.driver_bytes or plan.hardware.capacity_bytes
+
+
+def _fraction(plan: Plan, chosen: Figures, chunk: int, graph: int) -> float:
+    """The default share: by ranks in old versions, since then (memory - reserve) / memory, three decimals."""
+    ranks = plan.engine.tensor_parallel_size * plan.engine.pipeline_parallel_size
+    if chosen["static_fraction_by_ranks"]:
+        return chosen.by_ranks("static_fraction_by_ranks", ranks)
+    memory_bytes = _driver_bytes(plan)
+    tokens = plan.engine.max_num_batched_tokens or chunk
+    reserve = engine_memory.static_reserve_bytes(tokens, graph, ranks) + float(chosen["prefill_graph_mib"]) * MIB
+    if memory_bytes > 60 * GIB:
+        reserve = max(reserve, float(chosen["reserve_floor_mib"]) * MIB)
+    return float(round(max(0.01, (memory_bytes - reserve) / memory_bytes), 3))
+
+
+def tokens_of(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> float:
+    """Tokens of the full pool.
+
+    state pool = pool r/(1 + r); then tokens = rest / (full bytes + ratio x window bytes), where some layers keep a
+    window and some do not. Sources: mamba_full_memory_ratio r, swa_full_tokens_ratio.
+    """
+    rest = pool - state_pool(kinds, pool, chosen)
+    full = sum(count * kind.token_bytes for kind, count in kinds.items() if kind.window is None)
+    window = sum(count * kind.token_bytes for kind, count in kinds.items() if kind.window is not None)
+    each = full + (float(chosen["window_ratio"]) if full else 1.0) * window
+    return max(0.0, float(int(rest / each))) if each else 0.0
+
+
+def state_pool(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> float:
+    if not any(kind.state_bytes for kind in kinds):
+        return 0.0
+    if not any(kind.token_bytes for kind in kinds):
+        return pool
+    ratio = float(chosen["state_ratio"])
+    return pool * ratio / (1.0 + ratio)
+
+
+def _activation(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
+    tokens = plan.engine.max_num_batched_tokens or 2048
+    prefill = engine_memory.prefill_peak_bytes(tokens, peak_values(plan.model, parallel))
+    running = min(plan.engine.max_num_seqs or 1, 512)
+    sampler = engine_memory.sampler_bytes(running, plan.model.vocabulary, chosen["sampler_bytes_per_logit"])
+    return float(max(prefill, sampler))
+
+
+def _graphs(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
+    if plan.engine.enforce_eager and not plan.techniques.cuda_graphs:
+        return 0.0
+    largest = min(_by_card(plan, chosen)[1], plan.engine.max_num_seqs or 1)
+    layers = -(-plan.model.layers // parallel.pipeline)
+    each = float(chosen["graph_mib_per_layer_and_size"]) * MIB
+    sizes = engine_memory.captured_sizes(largest)
+    return float(engine_memory.graph_bytes(layers, sizes, each, chosen.gib("graph_base_gib")))
+
+
+def _capacity(
+    plan: Plan, pool: float, tokens: float, kinds: dict[CacheKind, int], chosen: Figures, demand: _demand.Demand
+) -> Capacity:
+    ranks, state = plan.engine.data_parallel_size, _cache_layers.state_bytes(kinds)
+    states = state_pool(kinds, pool, chosen) / state if state else float("inf")
+    promised, expected = max(1, demand.promised_tokens), max(1.0, demand.expected_tokens)
+    return Capacity(
+        tokens=tokens * ranks,
+        concurrency=min(tokens / promised, states) * ranks,
+        expected=min(tokens / expected, states) * ranks,
+        longest=min(int(tokens), LONGEST),
+        promised_cache=demand.mean(lambda length: _cache_layers.sequence_bytes(kinds, length)) - state,
+        promised_state=state,
+    )
+
+
+def _refusal(
+    plan: Plan, taken: Taken, static: float, before: float, tokens: float, kinds: dict[CacheKind, int]
+) -> Refusal:
+    """Weights above the static share; a context that the pool does not hold."""
+    length = plan.engine.max_model_len or 0
+    if taken.weights >= static:
+        smallest = taken.weights / before if before > 0 else float("inf")
+        text = f"Weights of {gib(taken.weights)} are above the static share of {gib(static)}"
+        text += f": it takes a fraction of {smallest:.3f}." if smallest < 1 else ", and above the card."
+        values = {"weights_bytes": taken.weights, "static_bytes": static, "smallest_fraction": smallest}
+        return Refusal(text, {"reason": "weights", **values})
+    if tokens < length:
+        needed = _cache_layers.sequence_bytes(kinds, length)
+        text = f"One sequence of {length:,} tokens needs {gib(needed)} of cache; the pool holds {int(tokens):,} tokens."
+        values = {"needed_bytes": needed, "available_bytes": taken.pool, "largest_max_model_len": int(tokens)}
+        return Refusal(text, {"reason": "one-sequence", **values})
+    return Refusal()

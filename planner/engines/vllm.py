@@ -1,0 +1,176 @@
+"""vLLM: a share of the card's memory for everything, the cache in pages.
+
+`gpu_memory_utilization` is a share of the total that the framework reports. Weights, the activation peak of a
+profiling step and memory outside the framework's allocator come off it, from 0.21 an estimate of the captured
+graphs too; the rest is the pool. The driver's context, communicators set up before profiling, and (to 0.20) the
+graphs live in what the share leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.domain.engine import EngineSettings
+from planner.domain.model import Model
+from planner.domain.plan import Plan
+from planner.domain.shards import Parallel
+from planner.engines import MemoryLedger, _cache_layers, _cache_pages, _demand, _vllm_budget, _weights
+from planner.engines._cache_layers import CacheKind
+from planner.engines._catalogue import Figures
+from planner.engines._defaults import fill
+from planner.engines._ledger import Capacity, Taken, gib, ledger
+from planner.engines._vllm_budget import chosen_figures
+from planner.engines._vllm_refusal import refuse
+from planner.physics.paged_cache import PagedCache
+
+NAME = _vllm_budget.NAME
+TITLE = "vLLM"
+FRACTION_KEY = "gpu_memory_utilization"
+PROPERTIES: dict[str, object] = {
+    FRACTION_KEY: {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 1,
+        "description": "Share of the card's total memory for weights, activations and cache.",
+    },
+}
+LONGEST = 2**27
+
+
+def with_defaults(plan: Plan) -> EngineSettings:
+    """Every key filled, as the version, the card and the model decide."""
+    declared, card = plan.engine, plan.hardware.accelerator
+    chosen = chosen_figures(declared, plan.model, card.compute_capability)
+    large = plan.hardware.capacity_bytes >= chosen.gib("large_card_gib") and "a100" not in card.id.lower()
+    suffix = "_large" if large else ""
+    length = declared.max_model_len or plan.model.max_context or 2048
+    sequences = declared.max_num_seqs or int(chosen["max_num_seqs" + suffix])
+    chunked = _chunks(declared, chosen, length, plan)
+    tokens = int(chosen["max_num_batched_tokens" + suffix])
+    tokens = min(tokens, sequences * length) if chunked else max(length, tokens, 2048)
+    return fill(
+        declared,
+        max_model_len=length,
+        max_num_seqs=sequences,
+        max_num_batched_tokens=max(tokens, sequences if chunked else 0),
+        block_size=int(chosen["block_size"]),
+        memory_fraction=float(chosen["gpu_memory_utilization"]),
+        enable_chunked_prefill=chunked,
+        enforce_eager=False,
+        enable_prefix_caching=bool(chosen["engine_generation"]) and plan.model.state_bytes_per_sequence == 0,
+        admission="on-demand",
+    )
+
+
+def default_levers(
+    settings: EngineSettings, model: Model | None = None, compute_capability: str | None = None
+) -> tuple[str, ...]:
+    """What this version turns on by itself. model, compute_capability: of the plan, where they are known."""
+    chosen = chosen_figures(settings, model, compute_capability)
+    found = ["continuous-batching", "exact-attention-kernel", "cuda-graphs"]
+    length = settings.max_model_len or (model.max_context if model else None) or 0
+    if _chunks_by_itself(chosen, length):
+        found.append("chunked-prefill")
+    if chosen["engine_generation"] and not (model and model.state_bytes_per_sequence):
+        found.append("prefix-caching")
+    return tuple(found)
+
+
+def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
+    """The ledger of the tightest pipeline stage. sequences: on one replica, in place of what the load declares."""
+    settings, parallel = plan.engine, Parallel.of(plan.engine)
+    chosen = chosen_figures(settings, plan.model, plan.hardware.accelerator.compute_capability)
+    weights = _weights.by_stage(plan, parallel, chosen["expert_padding"])
+    stages = [_stage(plan, parallel, chosen, index, size) for index, size in enumerate(weights)]
+    blocks, taken, paged, found = min(stages, key=lambda item: (item[0], item[1].pool))
+    taken = replace(taken, weights_total=_weights.total(plan, parallel, weights))
+    if settings.num_gpu_blocks_override:
+        blocks = settings.num_gpu_blocks_override
+        taken = replace(taken, pool=blocks * paged.block_bytes)
+    demand = _demand.of(plan, sequences)
+    length = settings.max_model_len or LONGEST
+    refusal = refuse(plan, chosen, taken, paged, blocks)
+    usable = replace(taken, pool=max(0.0, taken.pool))
+    return ledger(plan, usable, _capacity(plan, paged, blocks, length, demand, found), demand, refusal)
+
+
+def start_line(plan: Plan, result: MemoryLedger) -> str:
+    """`GPU KV cache size: 459,280 tokens, maximum concurrency for 8,192 tokens per request: 56.06x`."""
+    settings = plan.engine
+    parallel = Parallel.of(settings)
+    length = settings.max_model_len or 0
+    chosen = chosen_figures(settings, plan.model, plan.hardware.accelerator.compute_capability)
+    paged = _paged(plan, chosen, _cache_layers.kinds(plan.model, plan.cache_format, parallel, 0))
+    blocks = paged.pool_blocks(result.memory.kv_pool_bytes)
+    if blocks == 0 or length == 0:
+        return f"Available KV cache memory: {gib(result.memory.kv_pool_bytes)}"
+    concurrency = blocks / max(1, paged.sequence_blocks(length))
+    tokens = blocks // paged.tables * paged.block_tokens
+    if chosen["printed_tokens_are_capacity"] or paged.tables == 1:
+        tokens = int(concurrency * length) if paged.tables > 1 else blocks * paged.block_tokens
+    return (
+        f"GPU KV cache size: {tokens:,} tokens. "
+        f"Maximum concurrency for {length:,} tokens per request: {concurrency:.2f}x"
+    )
+
+
+def _chunks(settings: EngineSettings, chosen: Figures, length: int, plan: Plan) -> bool:
+    if settings.enable_chunked_prefill is not None:
+        return settings.enable_chunked_prefill or plan.techniques.chunked_prefill
+    return plan.techniques.chunked_prefill or _chunks_by_itself(chosen, length)
+
+
+def _chunks_by_itself(chosen: Figures, length: int) -> bool:
+    above = int(chosen["chunked_prefill_above_tokens"])
+    return bool(chosen["engine_generation"]) or bool(above and length > above)
+
+
+def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCache:
+    settings = plan.engine
+    caching = bool(settings.enable_prefix_caching)
+    return _cache_pages.pages(
+        found,
+        settings.block_size or 16,
+        settings.max_num_batched_tokens or 2048,
+        windows=bool(chosen["hybrid_cache_manager"]),
+        state_blocks=2 if caching else 1,
+    )
+
+
+def _stage(
+    plan: Plan, parallel: Parallel, chosen: Figures, index: int, weights: float
+) -> tuple[int, Taken, PagedCache, dict[CacheKind, int]]:
+    """Blocks of one pipeline stage, what its rank takes, its pages and layers."""
+    last = index == parallel.pipeline - 1
+    found = _cache_layers.kinds(plan.model, plan.cache_format, parallel, index)
+    if last:
+        _cache_layers.add_speculation(found, plan, parallel)
+    activation = _vllm_budget.activation_bytes(plan, parallel, chosen, last)
+    graphs = _vllm_budget.graph_bytes(plan, parallel, chosen)
+    inside, start = _vllm_budget.runtime_bytes(plan, parallel, chosen)
+    budget = plan.hardware.capacity_bytes * (plan.engine.memory_fraction or 0.0)
+    pool = budget - weights - activation - inside - (graphs if chosen["graphs_in_budget"] else 0.0)
+    paged = _paged(plan, chosen, found)
+    blocks = paged.pool_blocks(pool)
+    return blocks, Taken(weights, 0.0, activation, graphs, inside + start, pool), paged, found
+
+
+def _capacity(
+    plan: Plan, paged: PagedCache, blocks: int, length: int, demand: _demand.Demand, found: dict[CacheKind, int]
+) -> Capacity:
+    """Tokens that the pool holds, and sequences at the promised and the expected length."""
+    ranks = plan.engine.data_parallel_size
+    plain = paged.tables == 1 and paged.groups[0].window is None and paged.groups[0].block_tokens > 0
+    tokens = float(blocks * paged.block_tokens) if plain else blocks / max(1, paged.sequence_blocks(length)) * length
+    promised, expected = max(1, demand.promised_tokens), max(1.0, demand.expected_tokens)
+    # Of a plain cache the tokens divide; of unlike layers a sequence's blocks do not grow in step with its length.
+    concurrency = tokens / promised if plain else blocks / max(1, paged.sequence_blocks(promised))
+    state = _cache_layers.state_bytes(found)
+    return Capacity(
+        tokens=tokens * ranks,
+        concurrency=concurrency * ranks,
+        expected=blocks / max(1, paged.sequence_blocks(max(1, round(expected)))) * ranks,
+        longest=paged.longest(blocks, LONGEST),
+        promised_cache=demand.mean(lambda tokens: _cache_layers.sequence_bytes(found, tokens)) - state,
+        promised_state=state,
+    )

@@ -1,0 +1,86 @@
+"""What a serving engine takes besides weights and cache. Pure arithmetic, bytes, no names of models or cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.physics import elementwise
+
+GIB = 2.0**30
+MIB = 2.0**20
+
+
+def prefill_peak_bytes(tokens: Any, values_per_token: Any, bytes_per_value: Any = 2.0) -> Any:
+    """Largest set of activations alive in one layer of one prefill step.
+
+    tokens x values_per_token x bytes_per_value
+
+    tokens: batched tokens of the step. values_per_token: activations of one token alive at the peak
+    (`feed_forward_values`, `attention_values`). Scores are not stored (exact attention kernels).
+    Source: counting tensors; within 2-15 % of nine start-up logs of dense 16-bit models.
+    """
+    return tokens * values_per_token * bytes_per_value
+
+
+def feed_forward_values(hidden: Any, width_per_rank: Any, experts_per_token: Any = 0) -> Any:
+    """Values of one token alive in a gated feed-forward: 3 width + (3 + experts) hidden.
+
+    width_per_rank: gate and up projections and their product, three of them, already divided over ranks
+    (all experts of a token together). hidden: input, residual and output, and one output for each expert
+    before they are summed.
+    """
+    return 3.0 * width_per_rank + (3.0 + experts_per_token) * hidden
+
+
+def attention_values(hidden: Any, query_width: Any, key_value_width: Any, output_width: Any) -> Any:
+    """Values of one token alive around attention: queries, keys, values, the result, and three of hidden width."""
+    return query_width + key_value_width + output_width + 3.0 * hidden
+
+
+def sampler_bytes(sequences: Any, vocabulary: Any, bytes_per_logit: Any) -> Any:
+    """Logits and what sampling makes of them: sequences x vocabulary x bytes_per_logit. Not divided over ranks."""
+    return sequences * vocabulary * bytes_per_logit
+
+
+def graph_bytes(layers: Any, captured_sizes: Any, bytes_per_layer_and_size: Any, base_bytes: Any) -> Any:
+    """Memory of captured graphs: base + layers x sizes x bytes for each.
+
+    A graph keeps a node with its arguments for every kernel, and kernels grow with layers; activations are
+    shared by all sizes, which is the base.
+    """
+    return elementwise.where(captured_sizes > 0, base_bytes + layers * captured_sizes * bytes_per_layer_and_size, 0.0)
+
+
+def captured_sizes(largest: int) -> int:
+    """How many batch sizes are captured up to `largest`: 1, 2, 4, every 8 to 256, every 16 above.
+
+    Source: vLLM, `CompilationConfig.cudagraph_capture_sizes`.
+    """
+    small = sum(1 for size in (1, 2, 4) if size <= largest)
+    return small + min(largest, 256) // 8 + max(0, (min(largest, 512) - 256) // 16)
+
+
+def static_reserve_bytes(chunk_tokens: Any, graph_sequences: Any, ranks: Any) -> Any:
+    """What SGLang's own default leaves outside its static share, bytes.
+
+    (512 + 1.5 max(chunk, 2048) + 2 graph_sequences + 1024 ranks/8) MiB
+
+    Source: SGLang, `ServerArgs._handle_gpu_memory_settings`.
+    """
+    tokens = elementwise.maximum(chunk_tokens, 2048)
+    return (512.0 + 1.5 * tokens + 2.0 * graph_sequences + 128.0 * ranks) * MIB
+
+
+def score_buffer_bytes(heads: Any, context: Any, batch_tokens: Any) -> Any:
+    """Attention scores kept in 32 bits where no fused kernel is used: heads x context x tokens x 4."""
+    return 4.0 * heads * context * batch_tokens
+
+
+def logits_buffer_bytes(vocabulary: Any, batch_tokens: Any) -> Any:
+    """32-bit logits of every token of a physical batch: vocabulary x tokens x 4."""
+    return 4.0 * vocabulary * batch_tokens
+
+
+def adapter_bytes(rank: Any, inputs: Any, outputs: Any, slots: Any, bytes_per_value: Any = 2.0) -> Any:
+    """Preallocated low-rank adapters of one projection: slots x rank x (inputs + outputs) x bytes."""
+    return slots * rank * (inputs + outputs) * bytes_per_value
