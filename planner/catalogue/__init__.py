@@ -28,6 +28,7 @@ __all__ = [
     "find",
     "model_ids",
     "names",
+    "nearest",
     "read",
     "suggest",
 ]
@@ -88,13 +89,18 @@ def digest_of(document: Mapping[str, Any]) -> str:
 
 
 def suggest(kind: str, name: str, folders: Iterable[Path] = (), count: int = 3) -> tuple[str, ...]:
-    """The nearest names, best first: by spelling, then those that hold the name or its last part."""
-    known = {item.lower(): item for item in names(kind, folders)}
+    """The nearest names of one kind, best first."""
+    return nearest(name, names(kind, folders), count)
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """The nearest of `known` to `name`, best first: by spelling, then those that hold it or its last part."""
+    spelled = {item.lower(): item for item in known}
     wanted = name.lower()[:200]
-    near = difflib.get_close_matches(wanted, known, count, 0.6)
+    near = difflib.get_close_matches(wanted, spelled, count, 0.6)
     part = wanted.rsplit("/", 1)[-1]
-    holding = [item for item in known if part and (part in item or item.rsplit("/", 1)[-1] in wanted)]
-    return tuple(known[item] for item in dict.fromkeys([*near, *sorted(holding, key=len)]))[:count]
+    holding = [item for item in spelled if part and (part in item or item.rsplit("/", 1)[-1] in wanted)]
+    return tuple(spelled[item] for item in dict.fromkeys([*near, *sorted(holding, key=len)]))[:count]
 
 
 def _index(kind: str, folders: Iterable[Path]) -> dict[str, Path]:
