@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from planner import engines
+from planner.domain.engine import EngineSettings
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.levers import LeverContext
@@ -44,12 +46,21 @@ def applies(plan: Plan, lever: LeverUse) -> str:
     if plan.engine.name == "ideal":
         return "the engine `ideal` has no budget of batched tokens"
     prompt = longest_prompt(plan)
-    budget = plan.engine.max_num_batched_tokens
+    budget = _budget(plan)
     if prompt is None:
         return "no class declares a prompt"
     if budget is not None and prompt <= budget:
         return f"the longest prompt, {prompt:,.0f} tokens, is within the budget of {budget:,} batched tokens"
     return ""
+
+
+def _budget(plan: Plan) -> int | None:
+    """Batched tokens of a step, declared or by the engine's default once prefills are chunked."""
+    engine = engines.get(plan.engine.name)
+    if plan.engine.max_num_batched_tokens is not None or engine is None:
+        return plan.engine.max_num_batched_tokens
+    settings: EngineSettings = engine.with_defaults(switch_on(plan, "chunked_prefill", enable_chunked_prefill=True))
+    return settings.max_num_batched_tokens
 
 
 def apply(plan: Plan, lever: LeverUse) -> Plan:

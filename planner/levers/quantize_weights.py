@@ -14,18 +14,16 @@ It does nothing where the weights are in that format already.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from planner.domain import formats
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.domain.requantize import requantize
 from planner.levers import LeverContext
-from planner.quoting import quoted
+from planner.levers._formats import known_weights, model_of
 
 NAME = "quantize-weights"
 CLASS: LeverClass = "output-changing"
@@ -62,8 +60,10 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
         what = "names neither a format nor a checkpoint" if not given else "names a format and a checkpoint"
         context.fault(given[-1] if given else "", f"quantize-weights {what}", "Give one of format, checkpoint.")
     if "checkpoint" not in given:
-        return {"format": _known(parameters.get("format"), context)}
-    checkpoint = context.model(parameters["checkpoint"])
+        if given:
+            known_weights(parameters["format"], "format", context)
+        return {"format": parameters.get("format")}
+    checkpoint = model_of(parameters["checkpoint"], "checkpoint", context)
     if (checkpoint.hidden, checkpoint.layers) != (context.target.hidden, context.target.layers):
         context.fault(
             "checkpoint",
@@ -72,14 +72,6 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
             "Use `use: change` with `set: {model: …}` for another model.",
         )
     return {"checkpoint": checkpoint}
-
-
-def _known(name: str | None, context: LeverContext) -> str | None:
-    if name is not None and formats.get(name) is None:
-        near = difflib.get_close_matches(name, formats.spellings(), n=3)
-        hint = f"Nearest: {', '.join(near)}." if near else f"Known: {', '.join(formats.spellings())}."
-        context.fault("format", f"{quoted(name)} is not a format of weights", hint)
-    return name
 
 
 def applies(plan: Plan, lever: LeverUse) -> str:

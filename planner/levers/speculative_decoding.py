@@ -28,6 +28,7 @@ from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.levers import LeverContext, _acceptance
 from planner.levers._drafter import one_layer_drafter
+from planner.levers._formats import model_of
 
 NAME = "speculative-decoding"
 CLASS: LeverClass = "output-preserving"
@@ -85,7 +86,7 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
     return {
         "method": method,
         "proposed": proposed,
-        "draft": context.model(draft) if draft is not None else None,
+        "draft": model_of(draft, "draft", context) if draft is not None else None,
         "draft_weights_format": draft.get("weights") if draft is not None else None,
         **acceptance,
     }

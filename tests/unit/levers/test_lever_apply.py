@@ -89,6 +89,10 @@ class TestSwitches:
     def test_chunking_needs_a_prompt_above_the_budget(self, worked: Any, use: Any) -> None:
         plan = worked.plan(classes=(with_prompt(worked, prompt=2000),), engine="vllm", max_num_batched_tokens=2048)
         assert "within the budget of 2,048" in idle(plan, use("chunked-prefill"))
+        # The engine's own default, where none is declared, is at least 2,048.
+        assert "within the budget" in idle(
+            worked.plan(classes=(with_prompt(worked, prompt=500),), engine="vllm"), use("chunked-prefill")
+        )
         # Three images of 100 tokens on top: 2,300 tokens are above it.
         image = with_prompt(worked, prompt=2000, image_count=3, image_tokens=100)
         pull(worked.plan(classes=(image,), engine="vllm", max_num_batched_tokens=2048), use("chunked-prefill"))
@@ -230,12 +234,17 @@ class TestQuantisation:
             ({"format": "int8", "checkpoint": {"ref": "target"}}, "checkpoint", "a format and a checkpoint"),
             ({"checkpoint": {"ref": "small"}}, "checkpoint", "another model"),
             ({"format": "int88"}, "format", "`int88` is not a format"),
+            ({"checkpoint": {"ref": "target", "weights": "awq"}}, None, ""),
+            ({"checkpoint": {"ref": "target", "weights": "awk"}}, "checkpoint", "`awk` is not a format"),
         ],
     )
     def test_refuses_what_is_no_quantisation(
-        self, use: Any, context: Any, parameters: dict[str, Any], parameter: str, part: str
+        self, use: Any, context: Any, parameters: dict[str, Any], parameter: str | None, part: str
     ) -> None:
         use("quantize-weights", **parameters)
+        if parameter is None:
+            assert context.faults == []
+            return
         (fault,) = context.faults
         assert fault[0] == parameter
         assert part in fault[1]
