@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.domain.model import FeedForward, LayerGroup, Mixer, Model, Weight
 
 Choose = Callable[[int | None, Weight], str | None]
-"""`choose(layer, weight)`: the format of a weight of that layer (None: outside the layers), None for the model's dtype."""
+"""`choose(layer, weight)`: the format of a weight of that layer (None: of none), or None for the model's dtype."""
 
 
 def formats(model: Model, choose: Choose, *, by_layer: bool = True) -> Model:

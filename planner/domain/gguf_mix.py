@@ -2,8 +2,8 @@
 
 The rules are those by which llama.cpp's quantiser picks types when no override is given
 (`llama_tensor_get_type`; the IQ types with an importance matrix, without which few are made): one type for most
-tensors, more bits for values, down and output products of some layers, the head in 6 bits. Files that publishers mix by rules of their own (names ending in `_XL`)
-differ in size by a few percent.
+tensors, more bits for values, down and output products of some layers, the head in 6 bits. Files that publishers
+mix by rules of their own (names ending in `_XL`) differ in size by a few percent.
 """
 
 from __future__ import annotations
