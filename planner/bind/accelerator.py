@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from planner import catalogue, units
+from planner import catalogue, contract, source, units
 from planner.bind.catalogue_accelerator import from_entry
 from planner.bind.context import Binding
 from planner.domain.accelerator import Accelerator
@@ -58,27 +59,28 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
     if file is None:
         _unknown(name, where, binding)
         return None
-    try:
-        document = catalogue.read(file)
-        known = from_entry(file.stem, document, binding.folders)
-        card = from_entry(file.stem, _corrected(document, corrections), binding.folders) if corrections else known
-    except catalogue.UnreadableError as error:
-        binding.fault("catalogue-entry", where, f"the file of {quoted(name)} cannot be used: {error}")
+    wrong = _wrong(file, file.stat().st_mtime_ns)
+    if wrong:
+        hint = "Run `planner check` on that file: it says all that is wrong."
+        binding.fault("catalogue-entry", where, f"the file of {quoted(name)} cannot be used: {wrong}", hint)
         return None
-    except (KeyError, TypeError, ValueError, AttributeError):
-        if catalogue.PACKAGED in file.parents:
-            raise
-        binding.fault(
-            "catalogue-entry",
-            where,
-            f"the project's catalogue file {quoted(file.name)} does not describe an accelerator",
-            "Run `planner check` on that file: it says what is wrong.",
-        )
-        return None
+    document = catalogue.read(file)
+    known = from_entry(file.stem, document, binding.folders)
+    card = from_entry(file.stem, _corrected(document, corrections), binding.folders) if corrections else known
     _note(file, document, known, binding)
     if "memory" in corrections:
         card = _remembered(corrections["memory"], document, known, card, (*path, "memory"), binding)
     return _with_memory(card, where, binding)
+
+
+@lru_cache(maxsize=256)
+def _wrong(file: Path, _changed: int) -> str:
+    """The first thing that is wrong with a project's catalogue file, and where; "" for none and for packaged files."""
+    if catalogue.PACKAGED in file.parents:
+        return ""
+    document, findings = source.load(file, display=file.name)
+    found = findings if document is None else contract.validate(document)
+    return f"{found[0].location}: {found[0].message}" if found else ""
 
 
 def _unknown(name: str, path: NodePath, binding: Binding) -> None:

@@ -10,10 +10,12 @@ from planner import engines, levers
 from planner.bind.context import Binding
 from planner.bind.model import model as bind_model
 from planner.domain.engine import EngineSettings
-from planner.domain.formats import cache_bits, same_width_float, weight_format
+from planner.domain import formats
 from planner.domain.levers import LEVER_CLASSES, LeverUse
 from planner.domain.model import Model
+from planner.domain.requantize import requantize
 
+FLOATS = ("fp32", "bf16", "fp16")
 ITEM_KEYS = frozenset({"use", "name", "status", "reason", "evidence"})
 
 
@@ -26,13 +28,15 @@ class Context:
         self.target = target
 
     def model(self, reference: Mapping[str, Any]) -> Model:
-        from planner.domain.formats import requantize
-
         found = bind_model(reference, self._path, self._binding)
         if found is None:
             return self.target
         weights = reference.get("weights", "published")
         return found if weights == "published" else requantize(found, weights)
+
+    def fault(self, parameter: str, message: str, hint: str) -> None:
+        path = (*self._path, parameter) if parameter else self._path
+        self._binding.fault("lever-parameter", path, message, hint)
 
 
 def stack(binding: Binding, model: Model, settings: EngineSettings) -> tuple[LeverUse, ...]:
@@ -43,20 +47,26 @@ def stack(binding: Binding, model: Model, settings: EngineSettings) -> tuple[Lev
     return tuple(sorted(items, key=order))
 
 
+def is_float(cache: str) -> bool:
+    """Whether a cache precision is 16 bits or more: no lever."""
+    found = formats.get_cache(cache)
+    return found is not None and found.bits >= 16
+
+
 def cast(model: Model, weights: str) -> Model:
     """The model in another float width where `weights` asks for one: a cast, not a quantisation.
 
     A model given by figures has no published precision: `weights` is it.
     """
-    if weights in ("fp32", "bf16", "fp16") and model.quantization is None and weights != model.dtype:
-        return replace(model, dtype=weights)
-    return model
+    if weights not in FLOATS or (model.quantization is None and weights == model.dtype):
+        return model
+    return requantize(model, weights)
 
 
 def cache_of(settings: EngineSettings, model: Model) -> str | None:
     """Precision of the cache with no lever on it: a declared float format, else what the checkpoint fixes."""
     declared = settings.kv_cache_dtype
-    if declared not in (None, "auto") and cache_bits(declared) >= 16:
+    if declared not in (None, "auto") and is_float(declared):
         return declared
     return model.cache_format
 
@@ -98,9 +108,7 @@ def _of_keys(binding: Binding, model: Model, settings: EngineSettings) -> Iterat
 
 def _weights_key(binding: Binding, model: Model) -> Iterator[LeverUse]:
     declared = binding.section("model").get("weights", "published")
-    if declared == "published" or same_width_float(declared, model.dtype) or weight_format(declared) is None:
-        return
-    if model.quantization == declared:
+    if declared in ("published", *FLOATS):
         return
     module = levers.get("quantize-weights")
     yield LeverUse(
@@ -111,7 +119,7 @@ def _weights_key(binding: Binding, model: Model) -> Iterator[LeverUse]:
 
 def _engine_keys(settings: EngineSettings, model: Model) -> Iterator[LeverUse]:
     cache = settings.kv_cache_dtype
-    if cache not in (None, "auto") and cache_bits(cache) < 16 and cache != model.cache_format:
+    if cache not in (None, "auto") and not is_float(cache) and cache != model.cache_format:
         module = levers.get("quantize-kv-cache")
         yield LeverUse(
             "quantize-kv-cache", module.CLASS, source="engine-key", path="/engine/kv_cache_dtype",

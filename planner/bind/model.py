@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from planner import architectures, catalogue
+from planner import catalogue
 from planner.bind.context import Binding
 from planner.domain.model import Model
-from planner.findings import Finding
+from planner.findings import Finding, Severity
 from planner.source.document import NodePath
 from planner.quoting import quoted
-
-LARGEST_CONFIG_BYTES = 16 * 2**20
 
 
 def model(section: Mapping[str, Any], path: NodePath, binding: Binding) -> Model | None:
@@ -23,7 +20,9 @@ def model(section: Mapping[str, Any], path: NodePath, binding: Binding) -> Model
     if "ref" in section:
         return _from_catalogue(str(section["ref"]), (*path, "ref"), binding)
     if "architecture" in section:
-        found, findings = architectures.read_figures(section["architecture"], name=str(section.get("name", "declared")))
+        from planner.architectures.figures import read_figures
+
+        found, findings = read_figures(section["architecture"], name=str(section.get("name", "declared")))
         binding.adopt(findings, (*path, "architecture"))
         return found
     for key in ("config", "gguf"):
@@ -53,8 +52,10 @@ def _from_catalogue(name: str, path: NodePath, binding: Binding) -> Model | None
 
 @lru_cache(maxsize=256)
 def _catalogue_model(entry: Path) -> tuple[Model | None, tuple[Finding, ...], str]:
+    from planner.architectures.document import read_document
+
     document = catalogue.read(entry)
-    found, findings = architectures.read_document(document)
+    found, findings = read_document(document)
     return found, tuple(findings), catalogue.digest_of(document)
 
 
@@ -62,22 +63,27 @@ def _from_file(reference: str, path: NodePath, binding: Binding) -> Model | None
     file = binding.file(reference, path)
     if file is None:
         return None
-    found, findings = _read_file(file, file.stat().st_mtime_ns if file.exists() else 0, Path(reference).stem)
+    name = Path(reference).stem if Path(reference).stem != "config" else file.parent.name
+    found, findings = _read_file(file, file.stat().st_mtime_ns, name)
     binding.adopt(findings, path)
     return found
 
 
 @lru_cache(maxsize=256)
 def _read_file(file: Path, _changed: int, name: str) -> tuple[Model | None, tuple[Finding, ...]]:
-    """A config.json (with hf_quant_config.json beside it) or a GGUF file."""
-    with file.open("rb") as stream:
-        if stream.read(4) == b"GGUF":
-            found, findings = architectures.read_gguf(file)
-            return found, tuple(findings)
-    found, findings = architectures.read_config_file(file, name=name)
+    """A config.json, with the quantisation file beside it, or a GGUF file, told apart by its first bytes."""
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(4)
+        if start == b"GGUF":
+            from planner.architectures.gguf import read_gguf
+
+            found, findings = read_gguf(file)
+        else:
+            from planner.bind.config_file import read_config_file
+
+            found, findings = read_config_file(file, name=name)
+    except OSError as error:
+        problem = Finding("model-config-unreadable", Severity.ERROR, f"the file cannot be read: {error.strerror}")
+        return None, (problem,)
     return found, tuple(findings)
-
-
-def loads(text: str) -> Any:
-    """JSON as published: Infinity is accepted."""
-    return json.loads(text)

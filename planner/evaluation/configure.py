@@ -19,7 +19,7 @@ def configure(plan: Plan, uses: Sequence[LeverUse]) -> Plan:
     configured: Plan = plan.variants[overlays] if overlays else plan
     for item in uses:
         if item.use != "change":
-            configured = levers.get(item.use).apply(configured, item)
+            configured = levers.pulled(configured, item)
     module = engines.get(configured.engine.name)
     return replace(configured, engine=module.with_defaults(configured))
 
