@@ -31,7 +31,7 @@ def accelerator(value: Any, path: NodePath, binding: Binding) -> Accelerator | N
     corrections = {key: part for key, part in value.items() if key not in _NOT_FIGURES}
     if "ref" in value:
         return _named(str(value["ref"]), corrections, path, binding)
-    card = from_entry(str(value.get("name", "declared")), {"accelerator": corrections}, binding.folders)
+    card = from_entry(str(value.get("name", "declared")), {"accelerator": corrections})
     return replace(card, catalogue_id=None)
 
 
@@ -65,8 +65,8 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
         binding.fault("catalogue-entry", where, f"the file of {quoted(name)} cannot be used: {wrong}", hint)
         return None
     document = catalogue.read(file)
-    known = from_entry(file.stem, document, binding.folders)
-    card = from_entry(file.stem, _corrected(document, corrections), binding.folders) if corrections else known
+    known = from_entry(file.stem, document)
+    card = from_entry(file.stem, _corrected(document, corrections)) if corrections else known
     _note(file, document, known, binding)
     if "memory" in corrections:
         card = _remembered(corrections["memory"], document, known, card, (*path, "memory"), binding)
@@ -144,7 +144,7 @@ def _note(file: Path, document: Mapping[str, Any], card: Accelerator, binding: B
     binding.catalogue[file.stem] = catalogue.digest_of(document)
     links = document["accelerator"].get("interconnect") or {}
     for kind, name in (("generations", card.generation), ("collectives", links.get("collectives"))):
-        digest = catalogue.digest(kind, name, binding.folders) if name else None
+        digest = catalogue.digest(kind, name) if name else None
         if digest:
             binding.catalogue[f"{kind}/{name}"] = digest
     if card.confidence == "low":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from planner import catalogue, units
@@ -16,17 +15,17 @@ FALLBACK = Derate(bandwidth=0.8, compute=0.6)
 _GIB_PER_GB = 2.0**30 / 1e9
 
 
-def from_entry(name: str, document: Entry, folders: Iterable[Path] = ()) -> Accelerator:
+def from_entry(name: str, document: Entry) -> Accelerator:
     """The accelerator that `document` describes; of a board of several devices, one of them.
 
-    Raises `catalogue.UnreadableError` where a file that it refers to cannot be used.
+    Generations and all-reduce tables are the packaged ones; an unknown generation has the `FALLBACK` shares.
     """
     figures: Entry = document["accelerator"]
     metadata: Entry = document.get("metadata") or {}
     devices = int(figures.get("devices", 1))
     capacities = _capacities(figures.get("memory"))
     generation = _text(figures, "generation")
-    shares = catalogue.entry("generations", generation, folders) or {} if generation else {}
+    shares = catalogue.entry("generations", generation) or {} if generation else {}
     power = figures.get("power")
     return Accelerator(
         id=name,
@@ -42,7 +41,7 @@ def from_entry(name: str, document: Entry, folders: Iterable[Path] = ()) -> Acce
         arithmetic_flop_per_s=_arithmetic(figures, devices),
         storage_formats=tuple(figures.get("storage_formats", ())),
         compute_capability=figures.get("compute_capability"),
-        interconnect=_interconnect(figures.get("interconnect") or {}, folders),
+        interconnect=_interconnect(figures.get("interconnect") or {}),
         derate=_derate(figures, shares),
         unified=bool(figures.get("unified", False)),
         memory_type=_text(figures, "memory_type"),
@@ -95,14 +94,14 @@ def _arithmetic(figures: Entry, devices: int) -> dict[str, float]:
     return {key: units.si(text, "arithmetic") / devices for key, text in (figures.get("compute") or {}).items()}
 
 
-def _interconnect(links: Entry, folders: Iterable[Path]) -> Interconnect:
+def _interconnect(links: Entry) -> Interconnect:
     table = links.get("collectives")
     return Interconnect(
         domain=int(links.get("domain", 1)),
         scale_up_bytes_per_s=units.si(links["scale_up"], "link") if "scale_up" in links else None,
         scale_out_bytes_per_s=units.si(links["scale_out"], "link") if "scale_out" in links else None,
         topology=_text(links, "topology"),
-        all_reduce=all_reduce(catalogue.entry("collectives", table, folders) or {}) if table else {},
+        all_reduce=all_reduce(catalogue.entry("collectives", table) or {}) if table else {},
     )
 
 

@@ -113,13 +113,13 @@ def _row(section: str, name: str, folders: tuple[Path, ...]) -> dict[str, Any]:
     if section == "models":
         metadata = document.get("metadata") or {}
         return {"name": name, **{key: metadata[key] for key in ("parameters", "family") if key in metadata}}
-    return _accelerator_row(name, document, folders)
+    return _accelerator_row(name, document)
 
 
-def _accelerator_row(name: str, document: Mapping[str, Any], folders: tuple[Path, ...]) -> dict[str, Any]:
+def _accelerator_row(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
     from planner.bind.catalogue_accelerator import from_entry
 
-    card = from_entry(name, document, folders)
+    card = from_entry(name, document)
     rates = card.arithmetic_flop_per_s
     price = card.prices[0] if card.prices else None
     return {
@@ -149,7 +149,7 @@ def _entry(section: str, name: str, folders: tuple[Path, ...]) -> dict[str, Any]
     extra = {}
     if section == "accelerators":
         generation = document["accelerator"].get("generation")
-        extra["generation"] = catalogue.entry("generations", str(generation), folders)
+        extra["generation"] = catalogue.entry("generations", str(generation))
     return {**document, **extra, "digest": catalogue.digest_of(document)}
 
 

@@ -141,3 +141,4 @@ def test_a_projects_card_that_is_none_is_a_finding(body: str, tmp_path: Path) ->
     found, binding = bound("lab", tmp_path)
     assert found is None
     assert [finding.id for finding in binding.findings] == ["catalogue-entry"]
+    assert "lab.yaml:" in binding.findings[0].message

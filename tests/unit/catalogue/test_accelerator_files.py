@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from planner import catalogue, units
+from planner import catalogue, contract, source, units
 from planner.bind.catalogue_accelerator import from_entry
 from planner.domain.accelerator import Accelerator
 
@@ -38,6 +38,17 @@ def test_every_file_binds_and_says_where_its_figures_come_from(name: str) -> Non
     assert found.kind == "cpu" or found.capacity_bytes > 0
     if found.kind != "cpu":
         assert document["accelerator"]["memory"]["total_basis"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_is_a_valid_accelerator_document(name: str) -> None:
+    """Read as a project's own file would be: YAML 1.2, limits, schema, units."""
+    file = catalogue.find("accelerators", name)
+    assert file is not None
+    document, findings = source.load(file)
+    assert document is not None, findings
+    assert contract.validate(document) == ()
+    assert catalogue.digest_of(document.data) == catalogue.digest("accelerators", name)
 
 
 @pytest.mark.parametrize("name", NAMES)
