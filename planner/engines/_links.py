@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from planner.domain.accelerator import Interconnect
 
-OWN_FABRIC = ("nvswitch", "nvlink-pair", "xgmi-mesh", "torus")
+SWITCHED = ("nvswitch", "xgmi-mesh", "torus")
 
 
 def fabric(links: Interconnect) -> str:
-    """`nvlink` where cards have a fabric of their own (NVLink, xGMI), else `pcie`. Unstated topologies go by speed."""
+    """`switched` where every card reaches every other over a fabric of their own, else `direct` (pairs, PCIe).
+
+    Libraries set up multicast and peer buffers on the former. A topology that is not stated goes by its speed.
+    """
     if links.topology:
-        return "nvlink" if links.topology in OWN_FABRIC else "pcie"
-    return "nvlink" if (links.scale_up_bytes_per_s or 0.0) >= 100e9 else "pcie"
+        return "switched" if links.topology in SWITCHED else "direct"
+    return "switched" if (links.scale_up_bytes_per_s or 0.0) >= 200e9 else "direct"

@@ -21,7 +21,7 @@ def chosen_figures(settings: EngineSettings, model: Model | None, capability: st
     if not chosen["engine_generation"]:
         return chosen
     limit = float(chosen["older_generation_below_capability"])
-    old_card = capability is not None and _number(capability) < limit
+    old_card = capability_number(capability) < limit
     gguf = model is not None and "gguf" in chosen["older_generation_formats"] and _is_gguf(model)
     if not (old_card or gguf):
         return chosen
@@ -30,9 +30,10 @@ def chosen_figures(settings: EngineSettings, model: Model | None, capability: st
     return Figures({**chosen.values, **kept})
 
 
-def _number(capability: str) -> float:
+def capability_number(capability: str | None) -> float:
+    """ "9.0" -> 9.0; unknown cards count as new."""
     try:
-        return float(capability)
+        return float(capability) if capability is not None else float("inf")
     except ValueError:
         return float("inf")
 
@@ -70,7 +71,7 @@ def graph_bytes(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
     most = (settings.max_num_seqs or 1) * int(chosen["graph_sizes_per_sequence"])
     largest = min(int(chosen["graph_tokens_limit"]), most)
     layers = -(-plan.model.layers // parallel.pipeline)
-    sizes = engine_memory.captured_sizes(largest)
+    sizes = engine_memory.captured_sizes(largest, int(chosen["graph_step_above_256"]))
     return float(
         engine_memory.graph_bytes(
             layers, sizes, float(chosen["graph_mib_per_layer_and_size"]) * MIB, chosen.gib("graph_base_gib")

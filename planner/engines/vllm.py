@@ -19,7 +19,7 @@ from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures
 from planner.engines._defaults import fill
 from planner.engines._ledger import Capacity, Taken, gib, ledger
-from planner.engines._vllm_budget import chosen_figures
+from planner.engines._vllm_budget import capability_number, chosen_figures
 from planner.engines._vllm_refusal import refuse
 from planner.physics.paged_cache import PagedCache
 
@@ -45,7 +45,7 @@ def with_defaults(plan: Plan) -> EngineSettings:
     suffix = "_large" if large else ""
     length = declared.max_model_len or plan.model.max_context or 2048
     sequences = declared.max_num_seqs or int(chosen["max_num_seqs" + suffix])
-    chunked = _chunks(declared, chosen, length, plan)
+    chunked = _chunks(plan, chosen, length)
     tokens = int(chosen["max_num_batched_tokens" + suffix])
     tokens = min(tokens, sequences * length) if chunked else max(length, tokens, 2048)
     return fill(
@@ -69,7 +69,7 @@ def default_levers(
     chosen = chosen_figures(settings, model, compute_capability)
     found = ["continuous-batching", "exact-attention-kernel", "cuda-graphs"]
     length = settings.max_model_len or (model.max_context if model else None) or 0
-    if _chunks_by_itself(chosen, length):
+    if _chunks_by_itself(chosen, length, model, compute_capability):
         found.append("chunked-prefill")
     if chosen["engine_generation"] and not (model and model.state_bytes_per_sequence):
         found.append("prefix-caching")
@@ -114,15 +114,19 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     )
 
 
-def _chunks(settings: EngineSettings, chosen: Figures, length: int, plan: Plan) -> bool:
-    if settings.enable_chunked_prefill is not None:
-        return settings.enable_chunked_prefill or plan.techniques.chunked_prefill
-    return plan.techniques.chunked_prefill or _chunks_by_itself(chosen, length)
+def _chunks(plan: Plan, chosen: Figures, length: int) -> bool:
+    if plan.engine.enable_chunked_prefill is not None or plan.techniques.chunked_prefill:
+        return bool(plan.engine.enable_chunked_prefill) or plan.techniques.chunked_prefill
+    return _chunks_by_itself(chosen, length, plan.model, plan.hardware.accelerator.compute_capability)
 
 
-def _chunks_by_itself(chosen: Figures, length: int) -> bool:
+def _chunks_by_itself(chosen: Figures, length: int, model: Model | None, capability: str | None) -> bool:
+    """The newer generation always; the older for long contexts of text models, on cards whose kernels can."""
+    if chosen["engine_generation"]:
+        return True
     above = int(chosen["chunked_prefill_above_tokens"])
-    return bool(chosen["engine_generation"]) or bool(above and length > above)
+    can = capability_number(capability) >= float(chosen["chunked_prefill_capability"])
+    return bool(above) and length > above and can and not (model and model.multimodal)
 
 
 def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCache:
@@ -149,7 +153,8 @@ def _stage(
     graphs = _vllm_budget.graph_bytes(plan, parallel, chosen)
     inside, start = _vllm_budget.runtime_bytes(plan, parallel, chosen)
     budget = plan.hardware.capacity_bytes * (plan.engine.memory_fraction or 0.0)
-    pool = budget - weights - activation - inside - (graphs if chosen["graphs_in_budget"] else 0.0)
+    pool = budget - weights - activation - inside
+    pool -= (graphs if chosen["graphs_in_budget"] else 0.0) + (start if chosen["context_in_budget"] else 0.0)
     paged = _paged(plan, chosen, found)
     blocks = paged.pool_blocks(pool)
     return blocks, Taken(weights, 0.0, activation, graphs, inside + start, pool), paged, found
