@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner import bind, checks, contract, evaluation, source, waivers
+from planner.checks import expectation_not_met
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Location, Severity, Verdict, verdict_of
@@ -70,6 +71,9 @@ def judge_document(document: Document, *, today: str, before: Iterable[Finding] 
             result = evaluation.run(plan)
             findings += (_located(finding, document) for finding in checks.run(plan, result))
     judged = waivers.apply(_as_set(findings, project), document, today) if plan is not None else tuple(findings)
+    expect = plan.expect if plan is not None else None
+    if expect is not None and verdict_of(judged) is not Verdict(expect):
+        judged = (*judged, _located(expectation_not_met.mismatch(Verdict(expect), verdict_of(judged)), document))
     ordered = tuple(sorted(judged, key=_order))
     return Judgement(document.file, document, plan, result, ordered, verdict_of(ordered))
 

@@ -1,0 +1,36 @@
+"""Figures that the spec does not allow to be computed are left empty, and this says what to declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity
+
+ID = "figure-not-computed"
+SEVERITY = Severity.NOTE
+FAILING = """
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: no-price}
+model: {architecture: {parameters: 7e9, layers: 32, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
+hardware: {accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}}
+engine: {name: ideal}
+workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 500, output_tokens: 500}]}
+"""
+PASSING = FAILING.replace("hardware: {", "hardware: {price: 2 USD/hour, ")
+
+
+def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    if plan.hardware.price_usd_per_hour is None:
+        yield Finding(
+            ID, SEVERITY, "cost is not computed: the accelerator has no price in the catalogue",
+            "Declare hardware.price, such as `2.49 USD/hour`.", "/hardware", {"figures": ["cost"]},
+        )
+    if any(item.context_tokens is not None for item in plan.workload.classes):
+        yield Finding(
+            ID, SEVERITY, "time to first token and request rates are not computed: a class declares context_tokens alone",
+            "Declare prompt_tokens and output_tokens in its place.", "/workload/classes",
+            {"figures": ["time_to_first_token_s", "prefill_s", "requests_per_s"]},
+        )

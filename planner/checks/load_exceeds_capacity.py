@@ -1,0 +1,50 @@
+"""Requests arrive faster than they can be served, so the queue grows without bound and no latency exists.
+
+Capacity is what the seats and the cache let one engine serve; the hint gives the largest rate that holds, and how
+many replicas would serve the declared one at seven tenths of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity, Verdict
+from planner.format import rate
+
+ID = "load-exceeds-capacity"
+SEVERITY = Severity.ERROR
+COMFORTABLE = 0.7
+FAILING = """
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: overloaded}
+model: {architecture: {parameters: 7e9, layers: 32, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
+hardware: {accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}}
+engine: {name: ideal}
+workload: {load: {rate: 50 request/s}, classes: [{name: all, prompt_tokens: 1000, output_tokens: 200}]}
+"""
+PASSING = FAILING.replace("50 request/s", "0.5 request/s")
+
+
+def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    operating = result.detail.served.operating
+    most = result.shipped.throughput.max_requests_per_s
+    if not operating.overloaded or not most:
+        return
+    load = plan.workload.load
+    offered = (load.rate_per_s or 0.0) * load.peak
+    replicas = max(1, plan.hardware.replicas.minimum)
+    wanted = math.ceil(offered / (most / replicas) / COMFORTABLE)
+    yield Finding(
+        ID,
+        SEVERITY,
+        f"{rate(offered, 'requests')} are offered and {rate(most, 'requests')} can be served: "
+        f"{offered / most:.2f} times the capacity, so the queue grows without bound and no latency is given",
+        f"Offer at most {rate(most, 'requests')}, or run {wanted} replicas (at {COMFORTABLE:g} of their capacity).",
+        "/workload/load",
+        {"offered_requests_per_s": offered, "max_requests_per_s": most, "utilisation": offered / most, "replicas": wanted},
+        verdict=Verdict.INFEASIBLE,
+    )

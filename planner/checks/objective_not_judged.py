@@ -1,0 +1,50 @@
+"""An objective has no estimate, so it does not pass: a promise that cannot be judged is not a promise kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity, Verdict
+
+ID = "objective-not-judged"
+SEVERITY = Severity.ERROR
+FAILING = """
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: no-prompt}
+model: {architecture: {parameters: 7e9, layers: 32, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
+hardware: {accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}}
+engine: {name: ideal}
+workload: {load: {concurrency: 16}, classes: [{name: all, context_tokens: 2048}]}
+objectives: {time_to_first_token: {mean: 1 s}}
+"""
+PASSING = FAILING.replace("context_tokens: 2048", "prompt_tokens: 200, output_tokens: 500")
+
+DECLARE = {
+    "time_to_first_token": "prompt_tokens and output_tokens of every class",
+    "request_latency": "prompt_tokens and output_tokens of every class",
+    "deadline": "prompt_tokens and output_tokens of every class",
+    "session_latency": "session of a class",
+    "completion_time": "load.requests",
+    "cost": "hardware.price",
+    "cost_per_million_output_tokens": "hardware.price",
+    "rejected_requests": "prompt_tokens and output_tokens of every class",
+    "goodput": "prompt_tokens and output_tokens of every class",
+}
+
+
+def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    for item in result.shipped.objectives:
+        if item.outcome == "unknown":
+            needed = DECLARE.get(item.objective.partition(".")[0], "what the figure is computed from")
+            yield Finding(
+                ID,
+                SEVERITY,
+                f"{item.objective} cannot be judged: the spec does not say enough",
+                f"Declare {needed}, or remove the objective.",
+                item.path,
+                {"limit": item.limit},
+                verdict=Verdict.UNPROVEN,
+            )
