@@ -47,7 +47,8 @@ def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures, last: bool
     """Peak of the profiling step: the larger of prefill and sampling (on the stage with the head), or the encoder."""
     settings = plan.engine
     tokens = settings.max_num_batched_tokens or 2048
-    peak = engine_memory.prefill_peak_bytes(tokens, peak_values(plan.model, parallel))
+    values = peak_values(plan.model, parallel, int(chosen["expert_workspaces"]))
+    peak = engine_memory.prefill_peak_bytes(tokens, values)
     if last:
         sequences = min(settings.max_num_seqs or 1, tokens)
         sampler = engine_memory.sampler_bytes(sequences, plan.model.vocabulary, chosen["sampler_bytes_per_logit"])

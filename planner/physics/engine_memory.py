@@ -22,14 +22,14 @@ def prefill_peak_bytes(tokens: Any, values_per_token: Any, bytes_per_value: Any 
     return tokens * values_per_token * bytes_per_value
 
 
-def feed_forward_values(hidden: Any, width_per_rank: Any, experts_per_token: Any = 0) -> Any:
-    """Values of one token alive in a gated feed-forward: 3 width + (3 + experts) hidden.
+def feed_forward_values(hidden: Any, width_per_rank: Any, expert_copies: Any = 0) -> Any:
+    """Values of one token alive in a gated feed-forward: 3 width + (3 + copies) hidden.
 
     width_per_rank: gate and up projections and their product, three of them, already divided over ranks
-    (all experts of a token together). hidden: input, residual and output, and one output for each expert
-    before they are summed.
+    (all experts of a token together). hidden: input, residual and output, and expert_copies: what is kept for
+    each expert of a token before the sum (its output; in kernels with two workspaces its input too).
     """
-    return 3.0 * width_per_rank + (3.0 + experts_per_token) * hidden
+    return 3.0 * width_per_rank + (3.0 + expert_copies) * hidden
 
 
 def attention_values(hidden: Any, query_width: Any, key_value_width: Any, output_width: Any) -> Any:

@@ -38,7 +38,8 @@ def test_start_up_log_of_a100(
 ) -> None:
     # Qwen2-7B, v0.10.1.1, 2048 batched tokens, 16,384 context.
     # https://github.com/dennislee22/vLLM-benchmarking/tree/b474d1e053c35c9aef8c02aae4efbc0d8675f033/log
-    plan = make_plan("qwen2-7b", "vllm", 79.15, count=ranks, card={"id": "a100-sxm-80", "compute_capability": "8.0"}, version="0.10.1.1",
+    card = {"id": "a100-sxm-80", "compute_capability": "8.0"}
+    plan = make_plan("qwen2-7b", "vllm", 79.15, count=ranks, card=card, version="0.10.1.1",
                      tensor_parallel_size=ranks, max_model_len=16_384, max_num_batched_tokens=2048,
                      memory_fraction=fraction, prompt=16_000, output=384)  # fmt: skip
     found = vllm.memory(plan).memory
