@@ -19,9 +19,15 @@ def plain(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[…]" if value else "[]"
     text = _word(value)
-    cut = text[: LONGEST + 1]
-    shown = "".join(character if character.isprintable() else _escape(character) for character in cut)
+    shown = visible(text[: LONGEST + 1])
     return shown if len(shown) <= LONGEST and len(text) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """`text` with every control and invisible character escaped: for names of files."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
 
 
 def _word(value: Any) -> str:

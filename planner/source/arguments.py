@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from planner.findings import Finding, Location
-from planner.quoting import quoted
+from planner.quoting import quoted, visible
 from planner.source.faults import fault
 from planner.source.files import LARGEST_BYTES
 
@@ -25,7 +25,7 @@ def expand(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[Finding, ...]
     files: dict[Path, None] = {}
     findings: list[Finding] = []
     for path in paths:
-        name = path.as_posix()
+        name = visible(path.as_posix())
         if not _is_folder(path):
             if not os.path.lexists(path):
                 findings.append(fault("file-not-found", f"there is no file or folder {quoted(name)}", Location(name)))
@@ -51,7 +51,7 @@ def _below(folder: Path, findings: list[Finding]) -> Iterator[Path]:
     """Every `*.yaml` below `folder`, sorted; links to folders are not followed."""
 
     def unreadable(error: OSError) -> None:
-        name = Path(error.filename or folder).as_posix()
+        name = visible(Path(error.filename or folder).as_posix())
         findings.append(fault("file-unreadable", f"cannot list the folder {quoted(name)}", Location(name)))
 
     for parent, folders, names in os.walk(folder, onerror=unreadable):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.findings import Finding, Location
-from planner.quoting import quoted
+from planner.quoting import quoted, visible
 from planner.source import reader
 from planner.source.document import Document
 from planner.source.faults import fault
@@ -33,7 +33,7 @@ def load(path: Path, *, display: str | None = None) -> Loaded:
 
     display: the name to print in place of `path`. Warnings may come beside a document.
     """
-    name = display if display is not None else path.as_posix()
+    name = visible(display if display is not None else path.as_posix())
     try:
         folder = path.parent.resolve()
         root = root_of(folder)
@@ -103,7 +103,7 @@ def _base(chain: list[tuple[_File, Node]], root: Path) -> tuple[_File, str] | Fi
     if len(chain) >= LONGEST_CHAIN:
         message = f"more than {LONGEST_CHAIN} files extend one another"
         return fault("extends-depth", message, place, path="/extends")
-    base = _File(path, _beside(file.name, reference.value))
+    base = _File(path, visible(_beside(file.name, reference.value)))
     text = read_text(path, root, base.name)
     return text if isinstance(text, Finding) else (base, text)
 
@@ -116,7 +116,7 @@ def _beside(name: str, reference: str) -> str:
 def _foreign_kind(chain: list[tuple[_File, Node]]) -> Finding | None:
     """A finding where the last of `chain` is neither a Base nor of the kind of the file that extends it."""
     own, kind = (_scalar(node, "kind") for _, node in (chain[0], chain[-1]))
-    if len(chain) == 1 or kind in (None, "Base", own):
+    if len(chain) == 1 or own is None or kind in (None, "Base", own):
         return None
     reference = chain[-2][1].value
     assert isinstance(reference, dict)

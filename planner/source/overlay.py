@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from planner.findings import Location
+from planner.findings import Finding, Location
 from planner.source.document import Document, NodePath
 from planner.source.merging import Merger
 from planner.source.node import Flat, Node, Place, digest, flatten
@@ -18,15 +18,19 @@ def merge(
     *,
     written_at: NodePath | None = None,
     place: Location | None = None,
+    warnings: list[Finding] | None = None,
 ) -> Document:
     """`overlay` laid over `document` as `extends` lays one file over another.
 
     written_at: where in the document the overlay itself stands (("levers", 2, "set")), so that its values keep their
-    lines. place: where it was written if that is elsewhere.
+    lines. place: where it was written if that is elsewhere. warnings: takes what was probably not meant.
     """
     at = place or document.location(written_at or ())
     above = _node(document, dict(overlay), written_at, (at.file, at.line, at.column))
-    merged = Merger().over(tree(document), above)
+    merger = Merger()
+    merged = merger.over(tree(document), above)
+    if warnings is not None:
+        warnings.extend(merger.findings)
     return relaid(document, merged)
 
 

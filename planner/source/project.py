@@ -52,7 +52,7 @@ def find(reference: str, folder: Path, root: Path, written: Location, *, path: s
             return fault("reference-not-found", f"the file {quoted(reference)} {what}", written, hint=hint, path=path)
     except (OSError, ValueError, RuntimeError):
         return fault("reference-not-found", f"cannot look up the file {quoted(reference)}", written, path=path)
-    return Path(os.path.normpath(target))
+    return real
 
 
 _RELATIVE = "write a path relative to this file, such as `./base.yaml`"

@@ -72,7 +72,8 @@ class _Reader:
         get()
         start = get()
         if isinstance(start, yaml.StreamEndEvent):
-            raise _StopError(fault("yaml-empty", "the file is empty", Location(self.file), hint="`planner init`"))
+            hint = "`planner init` writes a spec to start from"
+            raise _StopError(fault("yaml-empty", "the file is empty", Location(self.file), hint=hint))
         node = self._node(get(), 0)
         get()
         after = get()

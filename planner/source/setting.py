@@ -34,6 +34,9 @@ def set_value(document: Document, assignment: str) -> Loaded:
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     if not equals or not pointer.startswith("/") or not all(steps):
         return None, (_syntax(assignment, Location(name)),)
+    if steps[0] == "extends":
+        message = "`extends` cannot be set: files are merged before values are"
+        return None, (fault("set-unknown-path", message, Location(name), hint="edit the file", path="/extends"),)
     value, findings = reader.read(text, name)
     if value is None:
         empty = any(finding.id == "yaml-empty" for finding in findings)
