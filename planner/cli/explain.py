@@ -1,0 +1,81 @@
+"""planner explain: a finding, a lever, an engine; with a spec, a figure."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from planner.cli import options
+
+
+@click.command(epilog="Example: planner explain memory-does-not-fit; planner explain decode_step specs/prod.yaml")
+@click.argument("what")
+@click.argument("spec", required=False, type=click.Path(path_type=Path))
+@options.SETS
+def explain(what: str, spec: Path | None, sets: tuple[str, ...]) -> None:
+    """Explain WHAT: a finding id, a lever or an engine; with SPEC, a figure with its formula, inputs and sources."""
+    if spec is not None:
+        _figure(what, spec, sets)
+        return
+    text = _topic(what)
+    if text is None:
+        from planner.explanations import topics
+
+        near = difflib.get_close_matches(what, topics(), n=3)
+        hint = f" Did you mean {', '.join(near)}?" if near else " `planner catalog list levers` lists levers."
+        raise click.UsageError(f"nothing is called {what!r}.{hint}")
+    options.write(text, None)
+
+
+def _topic(what: str) -> str | None:
+    from planner import checks, discovery, engines, levers
+    from planner.explanations import CONTRACT
+
+    check = discovery.module(checks.__name__, what)
+    if check is not None and check.ID == what:
+        return _of_check(check)
+    lever = levers.get(what)
+    if lever is not None:
+        return _of_lever(lever)
+    engine = engines.get(what)
+    if engine is not None:
+        return f"{engine.TITLE} (engine)\n\n{inspect.getdoc(engine)}\n"
+    return f"{what}\n\n{CONTRACT[what]}\n" if what in CONTRACT else None
+
+
+def _of_check(module: ModuleType) -> str:
+    body = f"{module.ID} ({module.SEVERITY.value})\n\n{inspect.getdoc(module)}\n"
+    return f"{body}\nA spec that gets it:\n{_indented(module.FAILING)}\nOne that does not:\n{_indented(module.PASSING)}"
+
+
+def _of_lever(module: ModuleType) -> str:
+    reduces = ", ".join(module.REDUCES) or "none of the four"
+    lines = [f"{module.NAME} ({module.CLASS})", "", inspect.getdoc(module) or "", "", f"Lowers: {reduces}."]
+    lines += [f"Evaluate ({kind}): {text}" for kind, text in module.EVALUATE]
+    lines += [f"With {other}: {why}" for other, why in module.INTERACTS]
+    lines += [f"Not evaluated yet: {module.PENDING}"] if module.PENDING else []
+    return "\n".join([*lines, "", "In a spec:", _indented(module.EXAMPLE)])
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.strip("\n").splitlines())
+
+
+def _figure(what: str, spec: Path, sets: tuple[str, ...]) -> None:
+    from planner import output as outputs
+    from planner.cli.judging import judge_all
+    from planner.explanations import figure_text, figures
+
+    judgement = judge_all([spec], sets)[0]
+    if judgement.result is None or judgement.plan is None:
+        click.echo(outputs.render("text", [judgement], outputs.Options()), err=True, nl=False)
+        raise SystemExit(1 if judgement.judged else 2)
+    text = figure_text(what, judgement)
+    if text is None:
+        near = difflib.get_close_matches(what, figures(), n=3, cutoff=0.4)
+        raise click.UsageError(f"no figure is called {what!r}. Did you mean {', '.join(near) or ', '.join(figures())}?")
+    options.write(text, None)

@@ -1,0 +1,89 @@
+"""What `planner explain` says of findings that are no check module, and of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner import checks, discovery, engines, levers
+from planner.format import duration, memory, quantity
+from planner.pipeline import Judgement
+
+CONTRACT: Mapping[str, str] = {
+    "unknown-key": "The schema knows no such key here. The hint names the nearest one; `planner schema` prints them all.",
+    "missing-key": "A key that must be there is not.",
+    "wrong-type": "The value is of another kind than the key takes: text for a number, a list for a mapping.",
+    "unit-error": (
+        "A quantity needs its unit, spelled as in the hint. `80 GB` and `80 GiB` are different numbers, `80 Gb` are bits,\n"
+        "and a bare `80` is nothing."
+    ),
+    "waiver-expired": "A waiver is over: what it excused counts again, and the waiver itself is an error until it is removed or renewed.",
+    "waiver-unused": "A waiver excuses nothing: no finding of that id stands at that place.",
+}
+
+
+def topics() -> list[str]:
+    names = [name.replace("_", "-") for name in discovery.names(checks.__name__)]
+    return sorted({*names, *levers.names(), *engines.names(), *CONTRACT})
+
+
+# figure -> (what it is, formula)
+FIGURES: Mapping[str, tuple[str, str]] = {
+    "weights": ("bytes of the weights on the fullest rank", "sum over weights: outputs x inputs x stored bits / 8, by their shard"),
+    "kv_cache": ("cache of the declared load on the fullest rank", "sequences x sum over layers of kept tokens x bytes a token"),
+    "decode_step": (
+        "one step of the declared batch",
+        "max(bytes read / bandwidth, operations / arithmetic) + communication + overhead",
+    ),
+    "prefill": ("the prefill of one prompt, alone", "max(bytes read / bandwidth, operations / arithmetic) + communication + overhead"),
+    "time_to_first_token": ("from arrival to the first token", "waiting + fixed latencies + prefill, whose last step samples the first token"),
+    "inter_token_latency": ("the gap between two tokens", "step / tokens a step + others' prefills that fall into it"),
+    "output_tokens_per_second": ("of the whole deployment", "requests a second x output tokens"),
+    "cost_per_million_output_tokens": ("idle time included", "price x accelerators / (output tokens a second x 3600) x 1e6"),
+}
+
+
+def figures() -> list[str]:
+    return list(FIGURES)
+
+
+def figure_text(what: str, judgement: Judgement) -> str | None:
+    """The figure with its formula and its terms, of what ships; None where there is no such figure."""
+    if what not in FIGURES or judgement.result is None:
+        return None
+    title, formula = FIGURES[what]
+    lines = [f"{what}: {title}", "", f"  formula  {formula}", ""]
+    lines += [f"  {name:<32}{value}" for name, value in _terms(what, judgement)]
+    lines += ["", "  Where its inputs come from:"]
+    lines += [f"  {name:<32}{value}  [{word}{': ' + source if source else ''}]" for name, value, word, source in _sources(judgement)]
+    return "\n".join(lines) + "\n"
+
+
+def _terms(what: str, judgement: Judgement) -> list[tuple[str, str]]:
+    assert judgement.result is not None
+    shipped = judgement.result.shipped
+    latency, throughput, cost = shipped.latency, shipped.throughput, shipped.cost
+    if what == "weights":
+        return [("on an accelerator", memory(shipped.memory.weights_bytes)), ("all ranks", memory(shipped.memory.weights_total_bytes))]
+    if what == "kv_cache":
+        pool = ("the engine's pool", memory(shipped.memory.kv_pool_bytes))
+        return [("declared load", memory(shipped.memory.kv_cache_bytes)), pool]
+    if what in ("decode_step", "prefill"):
+        split = latency.decode if what == "decode_step" else latency.prefill
+        total = latency.decode_step_s if what == "decode_step" else latency.prefill_s
+        terms = [(name.removesuffix("_s"), duration(value)) for name, value in split.terms.items()] if split else []
+        return [*terms, ("bound", split.bound if split else "n/a"), ("total", duration(total))]
+    if what in ("time_to_first_token", "inter_token_latency"):
+        found = latency.time_to_first_token_s if what == "time_to_first_token" else latency.inter_token_latency_s
+        return [(name, duration(found.at(name))) for name in ("mean", "p50", "p90", "p95", "p99", "max")]
+    if what == "output_tokens_per_second":
+        return [("output", quantity(throughput.output_tokens_per_s, "tokens/s")), ("requests", quantity(throughput.requests_per_s, "requests/s"))]
+    return [("an hour", quantity(cost.usd_per_hour, "usd/hour")), ("a million", quantity(cost.usd_per_million_output_tokens, "usd"))]
+
+
+def _sources(judgement: Judgement) -> list[tuple[str, str, str, str]]:
+    from planner.analysis.provenance import provenance
+
+    assert judgement.plan is not None and judgement.result is not None
+    rows = provenance(judgement.plan, judgement.result.detail)
+    shown = [(row, row.value if isinstance(row.value, str) else quantity(row.value.value, row.value.dimension)) for row in rows]
+    return [(row.figure, value, row.word, row.source) for row, value in shown]
