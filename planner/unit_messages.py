@@ -116,7 +116,7 @@ _FORMS = (
     ("it is negative", r"-.*", _nothing),
     ("a number has no sign", r"\+(.*)", _unsigned),
     ("it is not a finite number", r"(?i:[.]?(?:nan|inf|infinity)\b.*)", _nothing),
-    ("nothing is computed; write the result", r".*[0-9) ][*+^-].*|.*[0-9] ?/ ?[0-9].*|.*[(].*", _nothing),
+    ("nothing is computed; write the result", r".*[*+^(].*|.*[0-9] ?[-/] ?[0-9].*", _nothing),
 )
 
 
