@@ -23,7 +23,7 @@ metadata: {name: tight}
 model: {architecture: {parameters: 34e9, layers: 60, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
 hardware: {accelerator: {memory: 80 GB, bandwidth: 2 TB/s, compute: {fp16: 300 TFLOP/s}}}
 engine: {name: vllm, max_model_len: 2048}
-workload: {load: {concurrency: 4}, classes: [{name: all, prompt_tokens: 1500, output_tokens: 500}]}
+workload: {load: {concurrency: 16}, classes: [{name: all, prompt_tokens: 1500, output_tokens: 500}]}
 """
 PASSING = FAILING.replace("34e9", "13e9")
 
