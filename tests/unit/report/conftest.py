@@ -205,7 +205,7 @@ def chat_objectives(shipped: Evaluation) -> tuple[ObjectiveOutcome, ...]:
     assert first is not None and gap is not None and user is not None and cost is not None
     share = (shipped.memory.free_bytes or 0.0) / shipped.memory.usable_bytes
     return (
-        ObjectiveOutcome("time_to_first_token.p95", None, 0.5, first, first / 2, first * 2, "at-risk"),
+        ObjectiveOutcome("time_to_first_token.p95", None, 0.5, first, first / 2, first * 2, "met"),
         ObjectiveOutcome("inter_token_latency.p95", None, 0.04, gap, gap / 2, gap * 2, "at-risk"),
         ObjectiveOutcome("output_tokens_per_second_per_user", None, 25, user, user / 2, user * 2, "at-risk", "min"),
         ObjectiveOutcome("cost_per_million_output_tokens", None, 3, cost, cost / 2, cost * 2, "at-risk"),
@@ -303,10 +303,10 @@ def chat_findings() -> tuple[Finding, ...]:
         Finding(
             "objective-at-risk",
             Severity.WARNING,
-            "time_to_first_token.p95 is 174 ms, band 86.8 to 347 ms, limit 500 ms",
-            "calibrate with a benchmark of this deployment, or adopt prefix caching",
-            "/objectives/time_to_first_token",
-            location=Location("specs/prod.yaml", 31, 3),
+            "inter_token_latency.p95 is 30.5 ms, band 15.2 to 61.0 ms, limit 40.0 ms",
+            "calibrate with a benchmark of this deployment, or adopt quantised weights",
+            "/objectives/inter_token_latency",
+            location=Location("specs/prod.yaml", 32, 3),
             verdict=Verdict.AT_RISK,
         ),
         Finding("price-undated", Severity.WARNING, "the price has no date", "", "/hardware/price", waived=waiver),
@@ -367,7 +367,7 @@ def chat_analysis() -> Analysis:
         deciding=DecidingMeasurement(
             "inter_token_latency",
             ("inter_token_latency.p95", "output_tokens_per_second_per_user", "cost_per_million_output_tokens"),
-            4,
+            3,
             Quantity(30.5e-3, "seconds"),
             15.2e-3,
             61.0e-3,
