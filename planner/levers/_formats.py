@@ -16,8 +16,8 @@ def known_weights(name: str, parameter: str, context: LeverContext) -> bool:
     """Whether `name` is a format of weights; a fault at `parameter` where it is none."""
     if formats.get(name) is not None:
         return True
-    near = difflib.get_close_matches(name.lower(), formats.spellings(), n=3)
-    hint = f"Nearest: {', '.join(near)}." if near else f"Known: {', '.join(formats.spellings())}."
+    near = difflib.get_close_matches(name.lower(), formats.spellings(), n=3, cutoff=0.5)
+    hint = f"Nearest: {', '.join(near)}." if near else "For example bf16, fp8, int8, awq-int4, q4_k_m."
     context.fault(parameter, f"{quoted(name)} is not a format of weights", hint)
     return False
 
