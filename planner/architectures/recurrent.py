@@ -77,7 +77,7 @@ class Mamba2:
     bytes: float = 4.0
 
     def mixer(self) -> Mixer:
-        """h (2 di + 2 g s + nh) + (di + 2 g s)(k + 1) + 3 nh + di + di h; state nh d s, convolution (di + 2 g s)(k - 1)."""
+        """h (2 di + 2 g s + nh) + (di + 2 g s)(k + 1) + 3 nh + di + di h; state nh d s, conv (di + 2 g s)(k - 1)."""
         at, inner = self.prefix, self.heads * self.head_dim
         channels = inner + 2 * self.groups * self.state
         return Mixer(
@@ -137,7 +137,7 @@ class GatedDeltaNet:
 
 @dataclass(frozen=True, slots=True)
 class KimiDeltaAttention:
-    """Delta rule with a decay for each channel; full_gate: the output gate is one product instead of two."""
+    """Delta rule with a decay for each channel. full_gate: the output gate is one product, not two."""
 
     hidden: int
     heads: int
@@ -148,10 +148,10 @@ class KimiDeltaAttention:
     bytes: float = 4.0
 
     def mixer(self) -> Mixer:
-        """3 h p + 3 p k + gates + heads + p + h heads + d + p h, p = heads d; state heads d d, convolution 3 p (k - 1)."""
+        """3 h p + 3 p k + gates + heads + p + h heads + d + p h, p = heads d; state p d, convolution 3 p (k - 1)."""
         at, inner, low = self.prefix, self.heads * self.head_dim, self.head_dim
-        products = [item for name in ("q", "k", "v") for item in weights.column(f"{at}.{name}_proj", inner, self.hidden)]
-        convolutions = [item for name in ("q", "k", "v") for item in convolution(f"{at}.{name}_conv1d", inner, self.kernel)]
+        products = [weights.column(f"{at}.{name}_proj", inner, self.hidden)[0] for name in "qkv"]
+        convolutions = [convolution(f"{at}.{name}_conv1d", inner, self.kernel)[0] for name in "qkv"]
         decay = (*weights.whole(f"{at}.f_a_proj", low, self.hidden), *weights.column(f"{at}.f_b_proj", inner, low))
         gate = weights.column(f"{at}.g_proj", inner, self.hidden)
         if not self.full_gate:

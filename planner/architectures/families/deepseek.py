@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from planner.architectures import prediction
@@ -93,8 +94,6 @@ def _attention(fields: Fields, layers: int) -> tuple[LatentAttention, list[bool]
 
 
 def _without_index(attention: LatentAttention) -> LatentAttention:
-    from dataclasses import replace
-
     return replace(attention, indexed=False)
 
 

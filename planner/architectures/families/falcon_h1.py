@@ -13,8 +13,10 @@ from planner.domain.model import Mixer, Model
 
 MODEL_TYPES = ("falcon_h1",)
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "falcon_h1": {"mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4, "mamba_expand": 2, "mamba_n_heads": 128},
-}
+    "falcon_h1": {
+        "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4, "mamba_expand": 2, "mamba_n_heads": 128,
+    },
+}  # fmt: skip
 
 
 def read(fields: Fields) -> Model:

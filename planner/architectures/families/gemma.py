@@ -36,7 +36,8 @@ def read(fields: Fields) -> Model:
     attention = grouped_attention(
         fields, input_bias=bias, output_bias=bias, query_key_norm="head" if kind.startswith("gemma3") else ""
     )
-    every = {"gemma2": 2, "vaultgemma": 1}.get(kind) or fields.optional("sliding_window_pattern", "_sliding_window_pattern")
+    pattern = fields.optional("sliding_window_pattern", "_sliding_window_pattern")
+    every = {"gemma2": 2, "vaultgemma": 1}.get(kind) or pattern
     spans = [None] * layers if kind == "gemma" else windows(fields, layers, every=every)
     fed = gated(attention.hidden, width(fields))
     return uniform(fields, attention, fed, layer_windows=spans, layer_norms=_norms(attention.hidden, kind), tied=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from planner.architectures import weights
@@ -32,8 +33,6 @@ def read(fields: Fields) -> Model:
 
     def build(kind: tuple[int, int | None, bool]) -> Layer:
         inner, window, cached = kind
-        from dataclasses import replace
-
         mixer = replace(attention, window=window, cached=cached).mixer()
         return Layer((mixer,), (gated(hidden, inner),), norms)
 

@@ -1,7 +1,8 @@
-"""GPT-2 and what came out of it: GPT-J, NeoX, BigCode, CodeGen, OPT, BLOOM. Plain feed-forwards, layer norms with biases."""
+"""GPT-2 and its kin (GPT-J, NeoX, BigCode, CodeGen, OPT, BLOOM): plain feed-forwards, layer norms with biases."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from planner.architectures import weights
@@ -65,6 +66,7 @@ def _opt(fields: Fields) -> Model:
     narrow = fields.optional("word_embed_proj_dim") or hidden
     between = narrow != hidden
     fed: FeedForward = plain(hidden, width(fields), bias=bias)
+    ends = (*weights.whole("project_in", hidden, narrow), *weights.whole("project_out", narrow, hidden))
     model = uniform(
         fields,
         attention,
@@ -73,7 +75,7 @@ def _opt(fields: Fields) -> Model:
         norm_bias=True,
         final_norm=fields.flag("do_layer_norm_before", default=True) and not fields.flag("_remove_final_layer_norm"),
         embedding=(weights.positions(fields.need("max_position_embeddings") + 2, hidden),),
-        norms=(*weights.whole("project_in", hidden, narrow), *weights.whole("project_out", narrow, hidden)) if between else (),
+        norms=ends if between else (),
         tied=True,
     )
     return _narrowed(model, narrow) if between else model
@@ -85,7 +87,5 @@ def _opt_attention(fields: Fields, bias: bool) -> Attention:
 
 def _narrowed(model: Model, narrow: int) -> Model:
     """The model with word embeddings (and head) of `narrow` width."""
-    from dataclasses import replace
-
     tables = (replace(model.embedding[0], inputs=narrow), *model.embedding[1:])
     return replace(model, embedding=tables, head=None if model.head is None else replace(model.head, inputs=narrow))

@@ -45,12 +45,13 @@ def _hybrid(fields: Fields, attention: Attention) -> Model:
     types = layer_types(fields, layers) or ["mamba"] * layers
 
     def build(kind: str) -> Layer:
-        return Layer((_mamba(fields) if kind == "mamba" else attention.mixer(),), (fed,), norms)
+        return Layer((mamba2(fields) if kind == "mamba" else attention.mixer(),), (fed,), norms)
 
     return assemble(fields, group(["mamba" if item == "mamba" else "" for item in types], build), tied=False)
 
 
-def _mamba(fields: Fields) -> Mixer:
+def mamba2(fields: Fields) -> Mixer:
+    """Mamba-2 from fields that start with `mamba_`; heads of inner / heads where `mamba_d_head` is `auto`."""
     hidden = hidden_size(fields)
     inner = int(fields.number("mamba_expand", default=2) * hidden)
     heads = fields.need("mamba_n_heads")

@@ -26,7 +26,9 @@ def read(fields: Fields) -> Model:
     bias = fields.flag("attention_bias")
     attention = grouped_attention(fields, input_bias=bias, output_bias=bias)
     layers, inner = layer_count(fields), width(fields)
-    mixture = experts(fields, width=inner, shared_width=inner, shared="shared_expert", prefix="feed_forward", router="router")
+    mixture = experts(
+        fields, width=inner, shared_width=inner, shared="shared_expert", prefix="feed_forward", router="router"
+    )
     dense = gated(attention.hidden, fields.optional("intermediate_size_mlp") or inner, prefix="feed_forward")
 
     def build(kind: tuple[int | None, bool]) -> Layer:

@@ -36,7 +36,8 @@ def _padded(fields: Fields) -> int:
 
 
 def _inner(fields: Fields) -> int:
-    return fields.optional("intermediate_size", "d_inner") or int(fields.number("expand", default=2) * hidden_size(fields))
+    declared = fields.optional("intermediate_size", "d_inner")
+    return declared or int(fields.number("expand", default=2) * hidden_size(fields))
 
 
 def _first(fields: Fields) -> Mixer:

@@ -84,7 +84,6 @@ def _mixture(fields: Fields) -> FeedForward:
     return experts(
         fields,
         shared_width=shared,
-        router_bias=True,
         gated=False,
         latent=fields.optional("moe_latent_size"),
         prefix="mixer",

@@ -1,4 +1,4 @@
-"""Nemotron-NAS (Llama-Nemotron Super, Ultra; DeciLM): attention, KV heads and feed-forward width differ by layer."""
+"""Nemotron-NAS (Llama-Nemotron, DeciLM): attention, KV heads and feed-forward width differ by layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Kind = tuple[str, int, str, int]
 
 
 def read(fields: Fields) -> Model:
-    """`block_configs`: attention no_op, replace_with_linear or n_heads_in_group; ffn_mult. DeciLM: KV heads by layer."""
+    """`block_configs`: attention no_op, replace_with_linear or n_heads_in_group; ffn_mult. DeciLM: KV heads only."""
     layers, hidden = layer_count(fields), hidden_size(fields)
     blocks = fields.sequence("block_configs")
     if blocks is not None and len(blocks) < layers:
@@ -74,7 +74,9 @@ def _mixer(fields: Fields, kind: str, kv_heads: int, hidden: int) -> tuple[tuple
     return (), ()
 
 
-def _feed_forward(fields: Fields, kind: str, inner: int, hidden: int) -> tuple[tuple[FeedForward, ...], tuple[Any, ...]]:
+def _feed_forward(
+    fields: Fields, kind: str, inner: int, hidden: int
+) -> tuple[tuple[FeedForward, ...], tuple[Any, ...]]:
     norm = weights.norms(hidden, "post_attention_layernorm")
     if kind == "dense":
         return (feed_forward.gated(hidden, inner, bias=fields.flag("mlp_bias")),), norm
