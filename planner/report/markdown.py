@@ -7,7 +7,8 @@ import re
 from planner.report.text import block, one_line
 
 # A zero-width space parts what a renderer would join: `@name`, `#12`, `www.`, and addresses that are not plain.
-_PART = "&#8203;"
+# It is written as an entity at the end; `one_line` leaves none in the text itself.
+_PART = "\u200b"
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9./_~%?=&+#:,-]*[A-Za-z0-9/]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _ALWAYS = re.compile(r"[\\`*\[\]|~$&<>]")
@@ -28,7 +29,7 @@ def escape(text: str) -> str:
         parts.append(f"`{match.group()}`")
         position = match.end()
     parts.append(_escape_words(line[position:]))
-    escaped = "".join(parts)
+    escaped = "".join(parts).replace(_PART, "&#8203;")
     return _BLOCK_START.sub(_escape_start, escaped)
 
 
