@@ -87,7 +87,7 @@ def test_every_string_of_the_model_stays_text_in_markdown(support_chat) -> None:
     assert not re.search(r"(?<!\\)\[", prose) and not re.search(r"(?<!\\)`", prose)
     assert not re.search(r"@\w", prose) and not re.search(r"#\d", prose.replace("&#8203;", " "))
     assert not re.search(r"https?:|www\.|javascript:", prose)
-    assert re.findall(r"^#+ ", attacked, re.MULTILINE) == re.findall(r"^#+ ", benign, re.MULTILINE)
+    assert re.findall(r"^#+ ", prose, re.MULTILINE) == re.findall(r"^#+ ", without_code(benign), re.MULTILINE)
 
 
 def test_every_string_of_the_model_keeps_the_tables_whole(support_chat) -> None:  # type: ignore[no-untyped-def]
