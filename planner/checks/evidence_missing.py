@@ -32,7 +32,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         use = step.lever
         if use.lever_class != "output-changing" or use.status != "adopt":
             continue
-        missing = [item.evaluate for item in step.obligations if item.evidence != "covered"]
+        missing = [item.evaluate.rstrip(".") for item in step.obligations if item.evidence != "covered"]
         if missing:
             yield Finding(
                 ID,

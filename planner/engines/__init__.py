@@ -6,6 +6,7 @@ NAME: str                  as the spec spells it.
 FRACTION_KEY: str | None   its own name of the memory fraction (`gpu_memory_utilization`, ...).
 PROPERTIES: dict           JSON Schema of keys beyond the common ones.
 TITLE: str                 as its authors write it.
+CHARGES_DRAFT: bool        False where a draft model is charged by `planner.evaluation` (left out: True).
 
 def with_defaults(plan) -> EngineSettings     every key filled; `origins` says "default" where it was not declared.
 def default_levers(settings, model=None, compute_capability=None) -> tuple[str, ...]
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner import discovery
+from planner.domain.engine import EngineSettings
 from planner.domain.evaluation import Memory
 
 
@@ -59,3 +61,13 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Any:
     """The module of the engine `name`, or None."""
     return discovery.module(__name__, name)
+
+
+def figure(settings: EngineSettings, key: str) -> Any:
+    """The figure `key` of the engine's catalogue file at the declared version; None where it has none."""
+    from planner.engines._catalogue import document, figures
+
+    known = get(settings.name) is not None and settings.name != "ideal"
+    if not known or key not in document(settings.name)["figures"]:
+        return None
+    return figures(settings.name, settings.release)[key]

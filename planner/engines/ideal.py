@@ -19,6 +19,7 @@ from planner.physics.paged_cache import longest_length
 NAME = "ideal"
 TITLE = "Ideal engine"
 FRACTION_KEY: str | None = None
+CHARGES_DRAFT = False
 PROPERTIES: dict[str, object] = {}
 LONGEST = 2**40
 
@@ -29,8 +30,8 @@ def with_defaults(plan: Plan) -> EngineSettings:
 
 
 def default_levers(settings: EngineSettings, *_known: object) -> tuple[str, ...]:
-    """Decoding in batches, and scores that are never stored: what the textbook takes for granted."""
-    return ("continuous-batching", "exact-attention-kernel")
+    """None: it decodes in batches and stores no scores, which the textbook takes for granted."""
+    return ()
 
 
 def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:

@@ -27,6 +27,7 @@ from planner.physics.paged_cache import longest_length
 NAME = "llama-cpp"
 TITLE = "llama.cpp"
 FRACTION_KEY: str | None = None
+CHARGES_DRAFT = False
 PROPERTIES: dict[str, object] = {}
 LONGEST = 2**27
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planner import engines
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel, kv_bytes_per_token, prediction_bytes, weight_bytes
 from planner.engines import MemoryLedger
@@ -52,9 +53,9 @@ def _times(value: float | None, share: float) -> float | None:
 
 
 def _draft(plan: Plan) -> tuple[float, float]:
-    """Weight bytes of the draft on a rank, and its cache bytes a token. Prediction layers for `mtp`."""
+    """Weight bytes of the draft on a rank, and its cache bytes a token, where the engine's module charges neither."""
     speculation = plan.techniques.speculation
-    if speculation is None:
+    if speculation is None or getattr(engines.get(plan.engine.name), "CHARGES_DRAFT", True):
         return 0.0, 0.0
     parallel = Parallel.of(plan.engine)
     if speculation.draft is not None:

@@ -57,7 +57,8 @@ def _steps(plan: Plan, baseline: Evaluation, shipped: Evaluation) -> Iterator[Le
 
 def _step(use: LeverUse, before: Evaluation | None, after: Evaluation | None, pending: str) -> LeverStep:
     module = levers.get(use.use)
-    obligations = tuple(Obligation(text) for _, text in module.EVALUATE)
+    evaluate = module.evaluate(use.lever_class) if use.use == "change" else module.EVALUATE
+    obligations = tuple(Obligation(text) for _, text in evaluate)
     effect = None if pending or before is None or after is None else effect_of(before, after)
     return LeverStep(use, effect, after, obligations, module.REDUCES, pending)
 
