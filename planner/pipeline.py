@@ -47,6 +47,13 @@ def judge_file(path: Path, *, display: str | None = None, today: str, sets: Sequ
     """The judgement of the spec in a file. today: an ISO date, for waivers. sets: `/path=value` what-ifs."""
     name = display if display is not None else path.as_posix()
     document, findings = source.load(path, display=name)
+    return judge_loaded(name, document, findings, today=today, sets=sets)
+
+
+def judge_loaded(
+    name: str, document: Document | None, findings: tuple[Finding, ...], *, today: str, sets: Sequence[str] = ()
+) -> Judgement:
+    """The judgement of what reading `name` gave: a document, or the findings that say why there is none."""
     for assignment in sets if document is not None else ():
         assert document is not None
         changed, problems = source.set_value(document, assignment)
