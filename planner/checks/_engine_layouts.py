@@ -1,0 +1,81 @@
+"""Which parallel layouts a model's shapes allow, for findings that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from planner.domain.model import Model
+
+LARGEST_TENSOR_PARALLEL = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A width that tensor parallelism divides. whole: one rank may also hold copies (KV heads)."""
+
+    what: str
+    size: int
+    whole: bool = False
+
+    def divides(self, tensor: int) -> bool:
+        return self.size % tensor == 0 or (self.whole and tensor % self.size == 0)
+
+    def problem(self, tensor: int) -> str:
+        copies = f", and {tensor} not of {self.size}" if self.whole else ""
+        return f"{self.size:,} {self.what} are no multiple of {tensor}{copies}"
+
+
+def shapes(model: Model, expert_ranks: int = 1) -> tuple[Shape, ...]:
+    """Every width of the model that tensor parallelism must divide, each once.
+
+    expert_ranks: ranks that hold whole experts; the width of one is then not divided.
+    """
+    found: dict[Shape, None] = {}
+    for group in model.groups:
+        for mixer in group.mixers:
+            if mixer.heads:
+                found[Shape("state heads" if mixer.state else "attention heads", mixer.heads)] = None
+            if mixer.kv_heads > 1 and mixer.cache:
+                found[Shape("KV heads", mixer.kv_heads, whole=True)] = None
+        for part in group.feed_forwards:
+            if part.width and not (part.experts and expert_ranks > 1):
+                found[Shape("columns of an expert" if part.experts else "columns of the feed-forward", part.width)] = (
+                    None
+                )
+    return tuple(found)
+
+
+def problems(model: Model, tensor: int, expert_ranks: int = 1) -> list[Shape]:
+    return [shape for shape in shapes(model, expert_ranks) if not shape.divides(tensor)]
+
+
+def valid_sizes(model: Model, expert_ranks: int = 1) -> list[int]:
+    """Every tensor-parallel size that all widths allow."""
+    sizes = range(1, LARGEST_TENSOR_PARALLEL + 1)
+    return [size for size in sizes if not problems(model, size, expert_ranks)]
+
+
+def layouts(model: Model, count: int, valid: list[int]) -> Iterator[dict[str, Any]]:
+    """Layouts of exactly `count` accelerators, the most tensor parallelism first."""
+    for tensor in reversed(valid):
+        rest, left = divmod(count, tensor)
+        if left or tensor > count:
+            continue
+        if rest > 1 and rest <= model.layers:
+            yield {"tensor_parallel_size": tensor, "pipeline_parallel_size": rest}
+        yield {"tensor_parallel_size": tensor, "replicas": rest}
+
+
+def in_words(layout: dict[str, Any]) -> str:
+    names = {
+        "tensor_parallel_size": "tensor parallel",
+        "pipeline_parallel_size": "pipeline stages",
+        "replicas": "replicas",
+    }
+    return " with ".join(
+        f"{names[key]} {value}" if key[0] == "t" else f"{value} {names[key]}"
+        for key, value in layout.items()
+        if value > 1 or key[0] == "t"
+    )

@@ -1,0 +1,55 @@
+"""The experts do not divide over the expert-parallel ranks, or there are more such ranks than ranks.
+
+Ranks hold whole experts; those that share the tensor- and data-parallel ranks between them must come out even.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.findings import Finding, Severity, Verdict
+
+ID = "engine-expert-parallel"
+SEVERITY = Severity.ERROR
+FAILING = """
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: experts-do-not-divide}
+model:
+  architecture:
+    parameters: 30e9
+    layers: 48
+    hidden: 2048
+    experts: {count: 60, per_token: 8, width: 768}
+    attention: {heads: 32, kv_heads: 4, head_dim: 128}
+hardware: {accelerator: {memory: 80 GB, bandwidth: 2 TB/s, compute: {bf16: 300 TFLOP/s}}, count: 8}
+engine: {name: vllm, tensor_parallel_size: 8, expert_parallel_size: 8, max_model_len: 8192}
+workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}
+"""
+PASSING = FAILING.replace("count: 60", "count: 64")
+
+
+def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    settings = plan.engine
+    ranks, expert = settings.tensor_parallel_size * settings.data_parallel_size, settings.expert_parallel_size
+    counts = {part.experts for group in plan.model.groups for part in group.feed_forwards if part.experts}
+    if settings.name == "ideal" or expert <= 1 or not counts:
+        return
+    broken = sorted(count for count in counts if count % expert)
+    if not broken and ranks % expert == 0:
+        return
+    valid = [size for size in range(1, ranks + 1) if ranks % size == 0 and not any(count % size for count in counts)]
+    what = (
+        f"{broken[0]} experts are no multiple of it" if broken else f"{ranks} tensor x data ranks are no multiple of it"
+    )
+    yield Finding(
+        ID,
+        SEVERITY,
+        f"expert_parallel_size {expert}: {what}",
+        f"Valid sizes: {', '.join(map(str, valid))}.",
+        "/engine/expert_parallel_size",
+        {"expert_parallel_size": expert, "experts": sorted(counts), "ranks": ranks, "valid_ep": valid},
+        verdict=Verdict.INFEASIBLE,
+    )
