@@ -23,20 +23,19 @@ kind: Deployment
 metadata: {name: twelve-images}
 model: {architecture: {parameters: 7e9, layers: 28, attention: {heads: 28, kv_heads: 4, head_dim: 128}}}
 hardware: {accelerator: {memory: 80 GB, bandwidth: 2 TB/s, compute: {bf16: 300 TFLOP/s}}}
-engine: {name: vllm, max_model_len: 32768, limit_mm_per_prompt: {image: 12}}
+engine: {name: vllm, max_model_len: 32768, limit_mm_per_prompt: {image: 12},
+  mm_processor_kwargs: {max_pixels: 12845056}}
 workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}
 """
-PASSING = FAILING.replace("{image: 12}", "{image: 1}")
+PASSING = FAILING.replace("max_pixels: 12845056", "max_pixels: 602112")
 
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     images = plan.engine.limit_mm_per_prompt.get("image", 0)
-    length = result.detail.plan.engine.max_model_len
-    largest, pixels = (engines.figure(plan.engine, key) for key in ("image_tokens_largest", "image_pixels_per_token"))
-    if not images or length is None or largest is None:
+    length, one = result.detail.plan.engine.max_model_len, _image_tokens(plan)
+    if not images or length is None or one is None:
         return
-    limit = plan.engine.mm_processor_kwargs.get("max_pixels")
-    one = max(1, int(limit) // int(pixels)) if isinstance(limit, int | float) and limit > 0 else int(largest)
+    pixels = int(engines.figure(plan.engine, "image_pixels_per_token"))
     total = images * one
     if total <= length:
         return
@@ -46,7 +45,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         ID,
         SEVERITY,
         f"{images} images of up to {one:,} tokens are {total:,}, above max_model_len {length:,}",
-        f"Set mm_processor_kwargs max_pixels to {per_image * int(pixels):,} at most ({per_image:,} tokens an image), "
+        f"Set mm_processor_kwargs max_pixels to {per_image * pixels:,} at most ({per_image:,} tokens an image), "
         f"or limit_mm_per_prompt image to {fitting}.",
         "/engine/limit_mm_per_prompt",
         {
@@ -54,7 +53,18 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "image_tokens": one,
             "max_model_len": length,
             "largest_image_limit": fitting,
-            "largest_max_pixels": per_image * int(pixels),
+            "largest_max_pixels": per_image * pixels,
         },
         verdict=Verdict.INFEASIBLE,
     )
+
+
+def _image_tokens(plan: Plan) -> int | None:
+    """Most tokens of one image: by the pixels that the engine allows, else by what the family's processor allows."""
+    families = engines.figure(plan.engine, "image_tokens_largest")
+    if families is None:
+        return None
+    limit = plan.engine.mm_processor_kwargs.get("max_pixels")
+    if isinstance(limit, int | float) and limit > 0:
+        return max(1, int(limit) // int(engines.figure(plan.engine, "image_pixels_per_token")))
+    return next((int(tokens) for family, tokens in families.items() if plan.model.family.startswith(family)), None)
