@@ -60,7 +60,7 @@ def _expected(item: RequestClass) -> float:
 
 def _declared(plan: Plan) -> float | None:
     """Sequences at once on one replica: the load over all replicas divided by them."""
-    load, replicas = plan.workload.load, plan.hardware.replicas.maximum
+    load, replicas = plan.workload.load, max(1, plan.hardware.replicas.minimum)
     if load.concurrency is not None:
         return load.concurrency / replicas
     if load.sessions is not None:
