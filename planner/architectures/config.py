@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from planner.architectures import families, findings, generic
+from planner.architectures import families, findings, generic, quantization
 from planner.architectures.fields import Fields
 from planner.domain.model import Model
 from planner.findings import Finding
@@ -35,7 +35,8 @@ def read_config(
     model, problems = _read(module, fields, model_type)
     if model is None:
         return None, problems
-    return replace(model, name=name), said
+    stored, warnings = quantization.apply(model, config, text, hf_quant_config)
+    return replace(stored, name=name), said + warnings
 
 
 def _given(text: Mapping[str, Any]) -> dict[str, Any]:

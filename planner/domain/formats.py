@@ -62,6 +62,7 @@ _WEIGHTS = (
     Format("int8", 8, row_bits=32, compute="int8"),
     Format("int8-weight-only", 8, group=128, scale_bits=16),
     Format("int4", 4, group=128, scale_bits=16),
+    Format("int4-channel", 4, row_bits=16),
     Format("int2", 2, group=128, scale_bits=16),
     Format("int3", 3, group=128, scale_bits=16),
     Format("awq-int4", 4, group=128, scale_bits=16 + 4),
