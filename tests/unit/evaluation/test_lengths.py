@@ -1,0 +1,35 @@
+"""Declared lengths to distributions: percentiles kept, the mean by hand."""
+
+import math
+
+from planner.bind.lengths import length
+from planner.evaluation.mix import quantile
+
+
+def test_a_number_never_varies() -> None:
+    found = length(800)
+    assert found.fixed
+    assert found.mean == found.maximum == 800
+
+
+def test_declared_points_stand() -> None:
+    found = length({"p50": 900, "p95": 3000, "max": 6000})
+    assert (found.at("p50"), found.at("p95"), found.at("max")) == (900, 3000, 6000)
+
+
+def test_mean_of_the_log_normal() -> None:
+    # sigma = ln(3000/900)/1.64485 = 0.73197; exp(ln 900 + sigma^2/2) = 900 x 1.30718 = 1176.5 uncut;
+    # cut at 1e9 changes nothing.
+    found = length({"p50": 900, "p95": 3000, "max": 1_000_000_000})
+    assert math.isclose(found.mean, 1176.5, rel_tol=2e-4)
+
+
+def test_cutting_at_the_maximum_lowers_the_mean() -> None:
+    assert length({"p50": 900, "p95": 3000, "max": 3500}).mean < length({"p50": 900, "p95": 3000, "max": 60000}).mean
+
+
+def test_quantiles_pass_through_the_declared_points() -> None:
+    found = length({"p50": 900, "p95": 3000, "max": 6000})
+    assert math.isclose(quantile(found, 0.5), 900)
+    assert math.isclose(quantile(found, 0.95), 3000)
+    assert math.isclose(quantile(found, 1.0), 6000)
