@@ -42,7 +42,7 @@ def _plan(binding: Binding) -> Plan | None:
     if bound_model is None or bound_hardware is None:
         return None
     engine = settings(binding.section("engine"), bound_hardware.count)
-    uses = stack.stack(binding, bound_model, engine)
+    uses = stack.stack(binding, bound_model, engine, bound_hardware.accelerator.compute_capability)
     metadata = binding.section("metadata")
     dtype = binding.section("model").get("weights", "published")
     shipped_as = stack.cast(bound_model, dtype)

@@ -39,11 +39,13 @@ class Context:
         self._binding.fault("lever-parameter", path, message, hint)
 
 
-def stack(binding: Binding, model: Model, settings: EngineSettings) -> tuple[LeverUse, ...]:
+def stack(
+    binding: Binding, model: Model, settings: EngineSettings, capability: str | None = None
+) -> tuple[LeverUse, ...]:
     """Every lever of the plan, in the planner's own order: by class, then by each lever's ORDER, then by the file's."""
     items = [*_of_spec(binding, model), *_of_keys(binding, model, settings)]
     used = {item.use for item in items if item.use != "change"}
-    items += [item for item in _of_engine(settings) if item.use not in used]
+    items += [item for item in _of_engine(settings, model, capability) if item.use not in used]
     return tuple(sorted(items, key=order))
 
 
@@ -140,9 +142,9 @@ def _engine_keys(settings: EngineSettings, model: Model) -> Iterator[LeverUse]:
             )
 
 
-def _of_engine(settings: EngineSettings) -> Iterator[LeverUse]:
+def _of_engine(settings: EngineSettings, model: Model, capability: str | None) -> Iterator[LeverUse]:
     module = engines.get(settings.name)
-    for use in module.default_levers(settings):
+    for use in module.default_levers(settings, model, capability):
         yield LeverUse(use, levers.get(use).CLASS, source="default", path="/engine/name")
 
 

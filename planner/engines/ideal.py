@@ -20,6 +20,7 @@ NAME = "ideal"
 TITLE = "Ideal engine"
 FRACTION_KEY: str | None = None
 CHARGES_DRAFT = False
+STORES_SCORES = False
 PROPERTIES: dict[str, object] = {}
 LONGEST = 2**40
 

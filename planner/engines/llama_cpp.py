@@ -28,6 +28,7 @@ NAME = "llama-cpp"
 TITLE = "llama.cpp"
 FRACTION_KEY: str | None = None
 CHARGES_DRAFT = False
+STORES_SCORES = False
 PROPERTIES: dict[str, object] = {}
 LONGEST = 2**27
 

@@ -66,7 +66,7 @@ def _draft(plan: Plan) -> tuple[float, float]:
 
 def _scores(plan: Plan) -> float:
     """One layer's score matrix of the longest prompt, where the kernel stores it."""
-    if plan.techniques.exact_attention_kernel or plan.engine.name == "ideal":
+    if plan.techniques.exact_attention_kernel or not getattr(engines.get(plan.engine.name), "STORES_SCORES", True):
         return 0.0
     heads = max((mixer.heads for group in plan.model.groups for mixer in group.mixers if mixer.attends), default=0)
     prompts = [item.prompt.maximum for item in plan.workload.classes if item.prompt]

@@ -49,8 +49,9 @@ def applies(plan: Plan, lever: LeverUse) -> str:
     budget = _budget(plan)
     if prompt is None:
         return "no class declares a prompt"
-    if budget is not None and prompt <= budget:
-        return f"the longest prompt, {prompt:,.0f} tokens, is within the budget of {budget:,} batched tokens"
+    longest = max(prompt, float(plan.engine.max_model_len or plan.model.max_context or 0))
+    if budget is not None and longest <= budget:
+        return f"the longest sequence, {longest:,.0f} tokens, is within the budget of {budget:,} batched tokens"
     return ""
 
 
