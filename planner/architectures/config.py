@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from planner.architectures import families, findings, generic, quantization
+from planner.architectures import families, findings, generic, quantization, towers
 from planner.architectures.fields import Fields
 from planner.domain.model import Model
 from planner.findings import Finding
@@ -55,9 +55,24 @@ def language_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return text
 
 
+def _with_towers(model: Model, fields: Fields) -> Model:
+    """The model with the weights of its vision and audio encoders, where the file describes any."""
+    has_towers = any(isinstance(fields.root.get(key), Mapping) for key in ("vision_config", "audio_config"))
+    if not has_towers:
+        return model
+    kind = fields.root.get("model_type")
+    module = towers.get(kind) if isinstance(kind, str) else None
+    if module is None:
+        return replace(model, multimodal=True, notes=("the vision or audio tower is not counted",))
+    root = Fields(fields.root)
+    root.missing, root.problems = fields.missing, fields.problems
+    return replace(model, multimodal=True, towers=module.read(root, model.hidden))
+
+
 def _read(module: Any, fields: Fields, model_type: str) -> tuple[Model | None, list[Finding]]:
     try:
         model: Model = module.read(fields)
+        model = _with_towers(model, fields)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         if not (fields.missing or fields.problems):
             said = f"the config of model type {model_type[:60]!a} cannot be read: {type(problem).__name__}"

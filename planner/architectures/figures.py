@@ -33,7 +33,13 @@ def read_figures(section: Mapping[str, Any], *, name: str) -> tuple[Model | None
     routed = experts.parameters * _expert_layers(section, layers) if experts else 0
     rest = parameters - around - routed
     if rest < 0:
-        return None, [said.error("figures", "the experts and tables have more parameters than the model", "Raise parameters, or correct experts.width, vocabulary or hidden.")]
+        return None, [
+            said.error(
+                "figures",
+                "the experts and tables have more parameters than the model",
+                "Raise parameters, or correct experts.width, vocabulary or hidden.",
+            )
+        ]
     model = Model(
         name=name,
         hidden=hidden,
@@ -55,14 +61,26 @@ def _contradictions(section: Mapping[str, Any]) -> list[Finding]:
     found = []
     if attention.get("kind", "full") == "latent":
         if not {"latent_dim", "rope_dim"} <= set(attention):
-            found.append(said.error("figures", "latent attention needs latent_dim and rope_dim", "Give both (512 and 64 in DeepSeek-V3)."))
+            found.append(
+                said.error(
+                    "figures",
+                    "latent attention needs latent_dim and rope_dim",
+                    "Give both (512 and 64 in DeepSeek-V3).",
+                )
+            )
     elif "kv_heads" not in attention:
-        found.append(said.error("figures", "attention gives no kv_heads", "Give kv_heads: what is cached depends on it."))
+        found.append(
+            said.error("figures", "attention gives no kv_heads", "Give kv_heads: what is cached depends on it.")
+        )
     heads, kv_heads = attention.get("heads"), attention.get("kv_heads")
     if heads and kv_heads and heads % kv_heads:
         found.append(said.error("figures", f"{heads} heads are no multiple of {kv_heads} kv_heads"))
-    for place, part in (("attention.layers", attention.get("layers")), ("attention.window_layers", attention.get("window_layers")),
-                        ("experts.layers", (section.get("experts") or {}).get("layers")), ("recurrent.layers", (section.get("recurrent") or {}).get("layers"))):
+    for place, part in (
+        ("attention.layers", attention.get("layers")),
+        ("attention.window_layers", attention.get("window_layers")),
+        ("experts.layers", (section.get("experts") or {}).get("layers")),
+        ("recurrent.layers", (section.get("recurrent") or {}).get("layers")),
+    ):
         if part is not None and part > layers:
             found.append(said.error("figures", f"{place} is {part}, but the model has {layers} layers"))
     active = section.get("active_parameters")
@@ -109,7 +127,9 @@ def _groups(section: Mapping[str, Any], layers: int, rest: int, experts: Weight 
     body = Weight("body", rest // layers, 1, "linear", "column")
     kinds: dict[tuple[str, bool], list[int]] = {}
     for layer in range(layers):
-        mixer = "windowed" if layer < windowed else "full" if layer < attending else "recurrent" if recurrent else "none"
+        mixer = (
+            "windowed" if layer < windowed else "full" if layer < attending else "recurrent" if recurrent else "none"
+        )
         kinds.setdefault((mixer, layer >= layers - expert_layers), []).append(layer)
     return [
         LayerGroup(
@@ -127,7 +147,12 @@ def _feed_forward(body: Weight, experts: Weight | None, section: Mapping[str, An
         return FeedForward("dense", (body,), int(section.get("feed_forward", 0)))
     width = int(figures.get("width", 0))
     return FeedForward(
-        "experts", (body, experts), width, int(figures["count"]), int(figures["per_token"]), width * int(figures.get("shared", 0))
+        "experts",
+        (body, experts),
+        width,
+        int(figures["count"]),
+        int(figures["per_token"]),
+        width * int(figures.get("shared", 0)),
     )
 
 

@@ -61,7 +61,8 @@ class Names:
         for pattern in list(patterns)[:MOST_PATTERNS]:
             if not isinstance(pattern, str) or not pattern or len(pattern) > LONGEST_PATTERN:
                 continue
-            names.layered = names.layered or bool(re.search(r"[0-9\\[]", pattern.removeprefix("re:").replace("\\.", "")))
+            numbered = re.search(r"[0-9\\[]", pattern.removeprefix("re:").replace("\\.", ""))
+            names.layered = names.layered or numbered is not None
             if pattern.startswith("re:"):
                 names._expression(pattern[3:])
             elif "*" in pattern or "?" in pattern:

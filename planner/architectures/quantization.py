@@ -66,7 +66,7 @@ def apply(
     by_layer = scheme.excluded.layered or any(rule.names.layered for rule in scheme.rules)
     stored = assign.formats(model, scheme.choose, by_layer=by_layer)
     nominal = scheme.rules[0].format if scheme.rules else None
-    second = _modelopt(beside) if beside is not None else None
+    second = modelopt.read(beside) if beside is not None else None
     cache = scheme.cache_format or (second.cache_format if second else None)
     return replace(stored, quantization=scheme.name, nominal=nominal, cache_format=cache), []
 

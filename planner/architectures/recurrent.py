@@ -169,9 +169,7 @@ class KimiDeltaAttention:
                 weights.vector(f"{at}.o_norm", low),
                 *weights.row(f"{at}.o_proj", self.hidden, inner),
             ),
-            state=RecurrentState(
-                3 * inner * (self.kernel - 1), inner * low, shards=self.heads, state_bytes=self.bytes
-            ),
+            state=RecurrentState(3 * inner * (self.kernel - 1), inner * low, shards=self.heads, state_bytes=self.bytes),
             heads=self.heads,
             key_dim=low,
             value_dim=low,

@@ -31,9 +31,7 @@ def read(fields: Fields) -> Model:
         return _telechat(fields)
     layered = kind == "orion"
     fed = gated(hidden, inner, bias=fields.flag("mlp_bias", default=kind == "internlm3" and bias))
-    return uniform(
-        fields, attention, fed, layer_norms=pre_norms(hidden, bias=layered), norm_bias=layered, tied=False
-    )
+    return uniform(fields, attention, fed, layer_norms=pre_norms(hidden, bias=layered), norm_bias=layered, tied=False)
 
 
 def _telechat(fields: Fields) -> Model:

@@ -66,6 +66,4 @@ def _full(fields: Fields, sliding: Attention) -> Attention:
     shared = fields.flag("attention_k_eq_v")
     kv_heads = fields.optional("num_global_key_value_heads") if shared else None
     head_dim = fields.optional("global_head_dim") or sliding.head_dim
-    return replace(
-        sliding, head_dim=head_dim, kv_heads=kv_heads or sliding.kv_heads, value_product=not shared
-    )
+    return replace(sliding, head_dim=head_dim, kv_heads=kv_heads or sliding.kv_heads, value_product=not shared)

@@ -25,7 +25,5 @@ def read(fields: Fields) -> Model:
     mixture = experts(fields, experts=count, router="router.classifier", extra=(*idle, bias))
     dense = gated(hidden, width(fields), prefix="mlps")
     mixer = latent_attention(fields).mixer()
-    layer = Layer(
-        (mixer, mixer), (dense, dense, mixture.feed_forward()), (*pre_norms(hidden), *pre_norms(hidden))
-    )
+    layer = Layer((mixer, mixer), (dense, dense, mixture.feed_forward()), (*pre_norms(hidden), *pre_norms(hidden)))
     return assemble(fields, group([0] * layer_count(fields), lambda _: layer), tied=False)

@@ -23,9 +23,7 @@ def read(fields: Fields) -> Model:
     mixer = _second(fields) if fields.text("model_type") == "mamba2" else _first(fields)
     norms = weights.norms(hidden_size(fields), "norm")
     groups = group([0] * layer_count(fields), lambda _: Layer((mixer,), (), norms))
-    return assemble(
-        fields, groups, tied=fields.text("model_type") != "mamba2", vocabulary=_padded(fields)
-    )
+    return assemble(fields, groups, tied=fields.text("model_type") != "mamba2", vocabulary=_padded(fields))
 
 
 def _padded(fields: Fields) -> int:

@@ -32,6 +32,4 @@ def read(fields: Fields) -> Model:
     spans = windows(fields, layers, every=4) if kind == "olmo3" else [None] * layers
     after = weights.norms(hidden, "post_attention_layernorm", "post_feedforward_layernorm")
     norms = () if first else pre_norms(hidden) if kind == "olmoe" else after
-    return uniform(
-        fields, attention, fed, layer_windows=spans, layer_norms=norms, final_norm=not first, tied=False
-    )
+    return uniform(fields, attention, fed, layer_windows=spans, layer_norms=norms, final_norm=not first, tied=False)

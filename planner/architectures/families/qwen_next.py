@@ -48,9 +48,7 @@ def read(fields: Fields) -> Model:
 def _attention(fields: Fields) -> Mixer:
     bias = fields.flag("attention_bias")
     is_gated = fields.flag("attn_output_gate", default=True)
-    return grouped_attention(
-        fields, input_bias=bias, output_bias=bias, gated=is_gated, query_key_norm="head"
-    ).mixer()
+    return grouped_attention(fields, input_bias=bias, output_bias=bias, gated=is_gated, query_key_norm="head").mixer()
 
 
 def _delta_net(fields: Fields) -> Mixer:
