@@ -5,9 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from planner.contract import (
+    arguments,
+    classes,
+    contradictions,
+    dates,
+    duplicates,
+    figures,
+    layout,
+    load,
+    order,
+    precisions,
+)
 from planner.contract.problem import Problem
 
-THEMES: tuple[Any, ...] = ()
+THEMES: tuple[Any, ...] = (
+    arguments,
+    classes,
+    contradictions,
+    dates,
+    duplicates,
+    figures,
+    layout,
+    load,
+    order,
+    precisions,
+)
 
 
 def problems(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:

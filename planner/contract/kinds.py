@@ -30,5 +30,7 @@ def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
 def _missing(data: Mapping[str, Any], key: str, hint: str) -> Problem:
     near = next((name for name in data if name.lower().replace("_", "") == key.lower()), None)
     if near is not None:
-        return Problem("unknown-key", (near,), f"unknown key {quoted(near)}", f"Did you mean {quoted(key)}?", at_key=True)
+        return Problem(
+            "unknown-key", (near,), f"unknown key {quoted(near)}", f"Did you mean {quoted(key)}?", at_key=True
+        )
     return Problem("missing-key", (), f"the document lacks the key {quoted(key)}", hint, values={"key": key})

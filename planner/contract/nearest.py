@@ -61,6 +61,11 @@ def nearest(word: object, known: Iterable[str], count: int = 3) -> tuple[str, ..
     return tuple(dict.fromkeys(found))[:count]
 
 
+def alias(word: str) -> str:
+    """The key that other tools call `word`; "" where none is."""
+    return _ALIASES.get(_folded(word), "")
+
+
 def suggestion(word: object, known: Iterable[str], what: str) -> str:
     """A sentence with the nearest names, or with all of them where nothing is near."""
     names = list(known)

@@ -58,6 +58,11 @@ def of_engine(kind: str, name: str | None) -> Any:
     return _validator(_compiler(kind).schema(_part(kind, branch)))
 
 
+def engine_keys() -> tuple[str, ...]:
+    """The keys that every engine has."""
+    return tuple(_published("Deployment")["$defs"]["engine"]["properties"])
+
+
 def _name(kind: str, definition: str) -> str:
     return f"partial:{definition}" if kind == "Base" else definition
 
@@ -111,4 +116,5 @@ def _alternatives(validator: Any, names: list[str], value: Any, schema: Schema) 
         yield ValidationError("alternatives")
 
 
-_Validator = validators.extend(Draft202012Validator, {"quantity": _quantity, "alternatives": _alternatives})
+_extend: Any = validators.extend
+_Validator = _extend(Draft202012Validator, {"quantity": _quantity, "alternatives": _alternatives})

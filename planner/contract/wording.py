@@ -7,8 +7,8 @@ from typing import Any
 
 from planner.contract.nearest import suggestion
 from planner.contract.problem import Problem
-from planner.source.document import NodePath
 from planner.quoting import quoted
+from planner.source.document import NodePath
 
 _TYPES = {
     "object": "a map",
@@ -149,7 +149,9 @@ def _other(error: Any, path: NodePath) -> Iterator[Problem]:
     if error.validator is None and path:
         yield Problem("misplaced-key", path, f"{quoted(str(path[-1]))} has no meaning here", "Remove it.", at_key=True)
         return
-    yield Problem("not-allowed-value", path, f"read {quoted(error.instance)}, which is not allowed", _about(error.schema))
+    yield Problem(
+        "not-allowed-value", path, f"read {quoted(error.instance)}, which is not allowed", _about(error.schema)
+    )
 
 
 def _about(schema: Any) -> str:
