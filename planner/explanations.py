@@ -9,14 +9,17 @@ from planner.format import duration, memory, quantity
 from planner.pipeline import Judgement
 
 CONTRACT: Mapping[str, str] = {
-    "unknown-key": "The schema knows no such key here. The hint names the nearest one; `planner schema` prints them all.",
+    "unknown-key": "The schema knows no such key here. The hint names the nearest; `planner schema` prints them all.",
     "missing-key": "A key that must be there is not.",
     "wrong-type": "The value is of another kind than the key takes: text for a number, a list for a mapping.",
     "unit-error": (
-        "A quantity needs its unit, spelled as in the hint. `80 GB` and `80 GiB` are different numbers, `80 Gb` are bits,\n"
-        "and a bare `80` is nothing."
+        "A quantity needs its unit, spelled as in the hint. `80 GB` and `80 GiB` are different numbers,\n"
+        "`80 Gb` are bits, and a bare `80` is nothing."
     ),
-    "waiver-expired": "A waiver is over: what it excused counts again, and the waiver itself is an error until it is removed or renewed.",
+    "waiver-expired": (
+        "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"
+        "removed or renewed."
+    ),
     "waiver-unused": "A waiver excuses nothing: no finding of that id stands at that place.",
 }
 
@@ -28,17 +31,32 @@ def topics() -> list[str]:
 
 # figure -> (what it is, formula)
 FIGURES: Mapping[str, tuple[str, str]] = {
-    "weights": ("bytes of the weights on the fullest rank", "sum over weights: outputs x inputs x stored bits / 8, by their shard"),
-    "kv_cache": ("cache of the declared load on the fullest rank", "sequences x sum over layers of kept tokens x bytes a token"),
+    "weights": (
+        "bytes of the weights on the fullest rank",
+        "sum over weights: outputs x inputs x stored bits / 8, by their shard",
+    ),
+    "kv_cache": (
+        "cache of the declared load on the fullest rank",
+        "sequences x sum over layers of kept tokens x bytes a token",
+    ),
     "decode_step": (
         "one step of the declared batch",
         "max(bytes read / bandwidth, operations / arithmetic) + communication + overhead",
     ),
-    "prefill": ("the prefill of one prompt, alone", "max(bytes read / bandwidth, operations / arithmetic) + communication + overhead"),
-    "time_to_first_token": ("from arrival to the first token", "waiting + fixed latencies + prefill, whose last step samples the first token"),
+    "prefill": (
+        "the prefill of one prompt, alone",
+        "max(bytes read / bandwidth, operations / arithmetic) + communication + overhead",
+    ),
+    "time_to_first_token": (
+        "from arrival to the first token",
+        "waiting + fixed latencies + prefill, whose last step samples the first token",
+    ),
     "inter_token_latency": ("the gap between two tokens", "step / tokens a step + others' prefills that fall into it"),
     "output_tokens_per_second": ("of the whole deployment", "requests a second x output tokens"),
-    "cost_per_million_output_tokens": ("idle time included", "price x accelerators / (output tokens a second x 3600) x 1e6"),
+    "cost_per_million_output_tokens": (
+        "idle time included",
+        "price x accelerators / (output tokens a second x 3600) x 1e6",
+    ),
 }
 
 
@@ -54,7 +72,10 @@ def figure_text(what: str, judgement: Judgement) -> str | None:
     lines = [f"{what}: {title}", "", f"  formula  {formula}", ""]
     lines += [f"  {name:<32}{value}" for name, value in _terms(what, judgement)]
     lines += ["", "  Where its inputs come from:"]
-    lines += [f"  {name:<32}{value}  [{word}{': ' + source if source else ''}]" for name, value, word, source in _sources(judgement)]
+    lines += [
+        f"  {name:<32}{value}  [{word}{': ' + source if source else ''}]"
+        for name, value, word, source in _sources(judgement)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -63,7 +84,10 @@ def _terms(what: str, judgement: Judgement) -> list[tuple[str, str]]:
     shipped = judgement.result.shipped
     latency, throughput, cost = shipped.latency, shipped.throughput, shipped.cost
     if what == "weights":
-        return [("on an accelerator", memory(shipped.memory.weights_bytes)), ("all ranks", memory(shipped.memory.weights_total_bytes))]
+        return [
+            ("on an accelerator", memory(shipped.memory.weights_bytes)),
+            ("all ranks", memory(shipped.memory.weights_total_bytes)),
+        ]
     if what == "kv_cache":
         pool = ("the engine's pool", memory(shipped.memory.kv_pool_bytes))
         return [("declared load", memory(shipped.memory.kv_cache_bytes)), pool]
@@ -76,8 +100,14 @@ def _terms(what: str, judgement: Judgement) -> list[tuple[str, str]]:
         found = latency.time_to_first_token_s if what == "time_to_first_token" else latency.inter_token_latency_s
         return [(name, duration(found.at(name))) for name in ("mean", "p50", "p90", "p95", "p99", "max")]
     if what == "output_tokens_per_second":
-        return [("output", quantity(throughput.output_tokens_per_s, "tokens/s")), ("requests", quantity(throughput.requests_per_s, "requests/s"))]
-    return [("an hour", quantity(cost.usd_per_hour, "usd/hour")), ("a million", quantity(cost.usd_per_million_output_tokens, "usd"))]
+        return [
+            ("output", quantity(throughput.output_tokens_per_s, "tokens/s")),
+            ("requests", quantity(throughput.requests_per_s, "requests/s")),
+        ]
+    return [
+        ("an hour", quantity(cost.usd_per_hour, "usd/hour")),
+        ("a million", quantity(cost.usd_per_million_output_tokens, "usd")),
+    ]
 
 
 def _sources(judgement: Judgement) -> list[tuple[str, str, str, str]]:
@@ -85,5 +115,8 @@ def _sources(judgement: Judgement) -> list[tuple[str, str, str, str]]:
 
     assert judgement.plan is not None and judgement.result is not None
     rows = provenance(judgement.plan, judgement.result.detail)
-    shown = [(row, row.value if isinstance(row.value, str) else quantity(row.value.value, row.value.dimension)) for row in rows]
+    shown = [
+        (row, row.value if isinstance(row.value, str) else quantity(row.value.value, row.value.dimension))
+        for row in rows
+    ]
     return [(row.figure, value, row.word, row.source) for row, value in shown]

@@ -8,11 +8,18 @@ from planner.format import Dimension
 from planner.report.analysis_types import DecidingMeasurement, Quantity
 
 # What to measure -> objectives that its band leaves open.
+_PER_TOKEN = ("inter_token_latency", "time_per_output_token", "output_tokens_per_second_per_user")
+_WHOLE = ("request_latency", "session_latency", "deadline")
 MEASURES = {
-    "inter-token latency": ("inter_token_latency", "time_per_output_token", "output_tokens_per_second_per_user", "request_latency", "session_latency", "deadline"),
-    "time to first token": ("time_to_first_token", "request_latency", "session_latency", "deadline"),
-    "output tokens per second": ("output_tokens_per_second", "goodput", "cost_per_million_output_tokens", "completion_time"),
-}  # fmt: skip
+    "inter-token latency": (*_PER_TOKEN, *_WHOLE),
+    "time to first token": ("time_to_first_token", *_WHOLE),
+    "output tokens per second": (
+        "output_tokens_per_second",
+        "goodput",
+        "cost_per_million_output_tokens",
+        "completion_time",
+    ),
+}
 
 
 def deciding_measurement(detail: Detail) -> tuple[DecidingMeasurement | None, str]:

@@ -25,7 +25,9 @@ def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
     word = "catalogue" if card.catalogue_id else "declared"
     source = card.catalogue_id or "hardware.accelerator"
     origin = _origin(plan, "memory", word)
-    yield ProvenanceRow("Memory of an accelerator", Quantity(hardware.capacity_bytes, "bytes"), origin.word, origin.source or source)
+    yield ProvenanceRow(
+        "Memory of an accelerator", Quantity(hardware.capacity_bytes, "bytes"), origin.word, origin.source or source
+    )
     yield ProvenanceRow("Bandwidth, peak", Quantity(card.bandwidth_bytes_per_s, "bytes/s"), word, source)
     for name, value in sorted(card.arithmetic_flop_per_s.items()):
         if name == plan.model.dtype or name in _formats(plan):
@@ -36,7 +38,9 @@ def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
     yield ProvenanceRow("Achieved share of arithmetic", Quantity(derate.compute, "share"), origin.word, origin.source)
     if hardware.price_usd_per_hour is not None:
         origin = _origin(plan, "price", word)
-        yield ProvenanceRow("Price of an accelerator", Quantity(hardware.price_usd_per_hour, "usd/hour"), origin.word, origin.source)
+        yield ProvenanceRow(
+            "Price of an accelerator", Quantity(hardware.price_usd_per_hour, "usd/hour"), origin.word, origin.source
+        )
 
 
 def _formats(plan: Plan) -> set[str]:
@@ -44,10 +48,22 @@ def _formats(plan: Plan) -> set[str]:
 
 
 ENGINE_KEYS = (
-    "version", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "expert_parallel_size", "max_model_len",
-    "max_num_seqs", "max_num_batched_tokens", "block_size", "kv_cache_dtype", "enforce_eager", "enable_chunked_prefill",
-    "enable_prefix_caching", "memory_fraction", "admission",
-)  # fmt: skip
+    "version",
+    "tensor_parallel_size",
+    "pipeline_parallel_size",
+    "data_parallel_size",
+    "expert_parallel_size",
+    "max_model_len",
+    "max_num_seqs",
+    "max_num_batched_tokens",
+    "block_size",
+    "kv_cache_dtype",
+    "enforce_eager",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "memory_fraction",
+    "admission",
+)
 
 
 def _engine(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
@@ -60,7 +76,9 @@ def _engine(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
         value = getattr(settings, key)
         if value is None:
             continue
-        word = {"spec": "declared", "default": "default", "lever": "declared"}.get(settings.origins.get(key, "default"), "default")
+        word = {"spec": "declared", "default": "default", "lever": "declared"}.get(
+            settings.origins.get(key, "default"), "default"
+        )
         if key == "version":
             word = "declared" if plan.engine.version else "default"
         source = f"engine.{key}" if word == "declared" else title
@@ -77,7 +95,9 @@ def _workload(plan: Plan) -> Iterator[ProvenanceRow]:
             if length is not None:
                 yield _length(f"Mean {title} of {item.name}", length, f"workload.classes.{item.name}.{title}_tokens")
         if item.context_tokens is not None:
-            yield ProvenanceRow(f"Context of {item.name}", Quantity(item.context_tokens, "tokens"), "declared", "workload.classes")
+            yield ProvenanceRow(
+                f"Context of {item.name}", Quantity(item.context_tokens, "tokens"), "declared", "workload.classes"
+            )
 
 
 def _length(title: str, length: Length, source: str) -> ProvenanceRow:
@@ -92,13 +112,22 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
     plan, evaluation = detail.plan, detail.evaluation
     parallel, nominal = Parallel.of(plan.engine), plan.engine.name == "ideal"
     yield ProvenanceRow(
-        "Weights on an accelerator", Quantity(evaluation.memory.weights_bytes, "bytes"), "formula", "",
+        "Weights on an accelerator",
+        Quantity(evaluation.memory.weights_bytes, "bytes"),
+        "formula",
+        "",
         "sum over the weights of the fullest rank: outputs x inputs x stored bits / 8",
-        (("parameters", f"{plan.model.parameters:,}"), ("whole model", memory(weight_bytes(plan.model, nominal=nominal)))),
+        (
+            ("parameters", f"{plan.model.parameters:,}"),
+            ("whole model", memory(weight_bytes(plan.model, nominal=nominal))),
+        ),
     )
     yield ProvenanceRow(
-        "Cache of a token on an accelerator", Quantity(kv_bytes_per_token(plan.model, plan.cache_format, parallel), "bytes"),
-        "formula", "", "sum over layers: 2 x KV heads on the rank x head width x bytes; a latent once, on every rank",
+        "Cache of a token on an accelerator",
+        Quantity(kv_bytes_per_token(plan.model, plan.cache_format, parallel), "bytes"),
+        "formula",
+        "",
+        "sum over layers: 2 x KV heads on the rank x head width x bytes; a latent once, on every rank",
         (("layers that cache", str(plan.model.attention_layers)), ("precision", plan.cache_format or plan.model.dtype)),
     )
     split = evaluation.latency.decode
@@ -106,9 +135,16 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
         inputs = tuple((name.removesuffix("_s"), f"{value * 1e3:.4g} ms") for name, value in split.terms.items())
         achieved = detail.served.service.step.bandwidth_bytes_per_s
         yield ProvenanceRow(
-            "Decode step", Quantity(evaluation.latency.decode_step_s, "seconds"), "formula", "",
+            "Decode step",
+            Quantity(evaluation.latency.decode_step_s, "seconds"),
+            "formula",
+            "",
             "max(bytes / bandwidth, operations / arithmetic) + communication + overhead",
-            (*inputs, ("achieved bandwidth", bandwidth(achieved)), ("batch on a rank", f"{detail.served.operating.batch:g}")),
+            (
+                *inputs,
+                ("achieved bandwidth", bandwidth(achieved)),
+                ("batch on a rank", f"{detail.served.operating.batch:g}"),
+            ),
         )
 
 
@@ -127,9 +163,13 @@ def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
     if arrivals:
         found.append(Assumption(arrivals, "workload.load"))
     if plan.engine.name == "ideal":
-        found.append(Assumption("The ideal engine charges weights, cache, bandwidth and arithmetic, and nothing else: a floor."))
+        found.append(
+            Assumption("The ideal engine charges weights, cache, bandwidth and arithmetic, and nothing else: a floor.")
+        )
     for kind in ("memory", "latency", "throughput"):
         low, high = getattr(detail.evaluation.bands, kind)
         if low != high:
-            found.append(Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate ({detail.evaluation.bands.word})."))
+            found.append(
+                Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate ({detail.evaluation.bands.word}).")
+            )
     return tuple(found)

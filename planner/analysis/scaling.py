@@ -42,7 +42,9 @@ def inputs_of(plan: Plan) -> list[Input]:
         found.append(Input("context tokens", "tokens", "/workload/classes", longest, _contexts))
     found += [
         Input("memory of an accelerator", "bytes", "/hardware/accelerator", plan.hardware.capacity_bytes, _memory),
-        Input("bandwidth of an accelerator", "bytes/s", "/hardware/accelerator", card.bandwidth_bytes_per_s, _bandwidth),
+        Input(
+            "bandwidth of an accelerator", "bytes/s", "/hardware/accelerator", card.bandwidth_bytes_per_s, _bandwidth
+        ),
         Input(
             f"arithmetic of an accelerator ({plan.model.dtype})",
             "flop/s",
@@ -52,7 +54,9 @@ def inputs_of(plan: Plan) -> list[Input]:
         ),
     ]
     if plan.hardware.price_usd_per_hour:
-        found.append(Input("price of an accelerator", "usd/hour", "/hardware/price", plan.hardware.price_usd_per_hour, _price))
+        found.append(
+            Input("price of an accelerator", "usd/hour", "/hardware/price", plan.hardware.price_usd_per_hour, _price)
+        )
     return found
 
 
@@ -108,7 +112,9 @@ def _bandwidth(plan: Plan, factor: float) -> Plan:
 
 def _arithmetic(plan: Plan, factor: float) -> Plan:
     def faster(card: Accelerator) -> Accelerator:
-        return replace(card, arithmetic_flop_per_s={key: value * factor for key, value in card.arithmetic_flop_per_s.items()})
+        return replace(
+            card, arithmetic_flop_per_s={key: value * factor for key, value in card.arithmetic_flop_per_s.items()}
+        )
 
     return _cards(plan, faster)
 

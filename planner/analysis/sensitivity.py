@@ -17,7 +17,9 @@ STEPS = 10
 def sensitivities(detail: Detail) -> tuple[Sensitivity, ...]:
     """For every input the nearer flip, up or down; the nearest flips first."""
     found = [_sensitivity(detail, item) for item in inputs_of(detail.plan)]
-    return tuple(sorted(found, key=lambda item: abs(math.log(1 + item.change)) if item.change is not None else math.inf))
+    return tuple(
+        sorted(found, key=lambda item: abs(math.log(1 + item.change)) if item.change is not None else math.inf)
+    )
 
 
 def outcomes(evaluation: Evaluation) -> dict[str, str]:

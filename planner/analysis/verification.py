@@ -30,7 +30,9 @@ def verification(plan: Plan, detail: Detail) -> tuple[VerificationStep, ...]:
         )
     if plan.engine.name == "ideal":
         steps.append(
-            VerificationStep("These figures are floors: nothing real is faster. Name a serving engine to get an estimate.")
+            VerificationStep(
+                "These figures are floors: nothing real is faster. Name a serving engine to get an estimate."
+            )
         )
     return tuple(steps)
 

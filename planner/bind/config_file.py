@@ -41,7 +41,11 @@ def _mapping(file: Path) -> tuple[Mapping[str, Any] | None, Finding | None]:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        why = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "it nests too deeply or is not text"
+        why = (
+            f"line {error.lineno}: {error.msg}"
+            if isinstance(error, json.JSONDecodeError)
+            else "it nests too deeply or is not text"
+        )
         return None, _fault(file, f"is not JSON ({why})")
     if not isinstance(value, dict):
         return None, _fault(file, "holds no JSON object")

@@ -59,8 +59,14 @@ class Binding:
             where = found.location or self.document.location(path)
             self.findings.append(
                 Finding(
-                    found.id, found.severity, found.message, found.hint, self.document.pointer(path),
-                    found.values, where, verdict,
+                    found.id,
+                    found.severity,
+                    found.message,
+                    found.hint,
+                    self.document.pointer(path),
+                    found.values,
+                    where,
+                    verdict,
                 )
             )
 

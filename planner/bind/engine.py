@@ -36,7 +36,7 @@ def settings(section: Mapping[str, Any], count: int) -> EngineSettings:
     fraction = getattr(module, "FRACTION_KEY", None)
     if fraction and section.get(fraction) is not None:
         values["memory_fraction"] = float(section[fraction])
-    origins = {key: "spec" for key in values}
+    origins = dict.fromkeys(values, "spec")
     if "tensor_parallel_size" not in values:
         values["tensor_parallel_size"] = _left_over(values, count, name)
         origins["tensor_parallel_size"] = "default"

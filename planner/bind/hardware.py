@@ -73,7 +73,9 @@ def _replicas(value: Any) -> Replicas:
 
 
 def _derate(section: Mapping[str, Any] | None, card: Accelerator, binding: Binding) -> Derate | None:
-    binding.origins["derate"] = Origin("declared", "hardware.derate") if section else Origin("catalogue", card.generation)
+    binding.origins["derate"] = (
+        Origin("declared", "hardware.derate") if section else Origin("catalogue", card.generation)
+    )
     if not section:
         return None
     bandwidth = units.si(section["bandwidth"], "share") if "bandwidth" in section else card.derate.bandwidth

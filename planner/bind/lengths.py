@@ -39,7 +39,9 @@ def length(value: Any) -> Length:
 
 def _fit(declared: Mapping[str, float]) -> tuple[float, float]:
     """mu and sigma of the log-normal by least squares on the declared percentiles."""
-    points = [(NORMAL_QUANTILE[key], math.log(max(number, 1e-9))) for key, number in declared.items() if key in QUANTILE]
+    points = [
+        (NORMAL_QUANTILE[key], math.log(max(number, 1e-9))) for key, number in declared.items() if key in QUANTILE
+    ]
     if len(points) == 1 and "max" in declared and declared["max"] > 0:
         points.append((3.0902, max(math.log(declared["max"]), points[0][1])))
     if not points:
@@ -65,7 +67,7 @@ def _from_mean(declared: Mapping[str, float]) -> tuple[float, float]:
 
 
 def _censored_mean(mu: float, sigma: float, maximum: float) -> float:
-    """Mean of min(X, maximum) for log-normal X: exp(mu + s^2/2) Phi(d - s) + maximum (1 - Phi(d)), d = (ln max - mu)/s."""
+    """Mean of min(X, m), X log-normal: exp(mu + s^2/2) Phi(d - s) + m (1 - Phi(d)), d = (ln m - mu)/s."""
     if sigma == 0.0 or maximum <= 0:
         return min(math.exp(mu), maximum) if maximum > 0 else math.exp(mu)
     distance = (math.log(maximum) - mu) / sigma

@@ -9,8 +9,8 @@ from typing import Any
 from planner import engines, levers
 from planner.bind.context import Binding
 from planner.bind.model import model as bind_model
-from planner.domain.engine import EngineSettings
 from planner.domain import formats
+from planner.domain.engine import EngineSettings
 from planner.domain.levers import LEVER_CLASSES, LeverUse
 from planner.domain.model import Model
 from planner.domain.requantize import requantize
@@ -114,7 +114,10 @@ def _weights_key(binding: Binding, model: Model) -> Iterator[LeverUse]:
         return
     module = levers.get("quantize-weights")
     yield LeverUse(
-        "quantize-weights", module.CLASS, source="model-key", path="/model/weights",
+        "quantize-weights",
+        module.CLASS,
+        source="model-key",
+        path="/model/weights",
         parameters=module.bind({"format": declared}, Context(binding, ("model", "weights"), model)),
     )
 
@@ -124,7 +127,10 @@ def _engine_keys(settings: EngineSettings, model: Model) -> Iterator[LeverUse]:
     if cache not in (None, "auto") and not is_float(cache) and cache != model.cache_format:
         module = levers.get("quantize-kv-cache")
         yield LeverUse(
-            "quantize-kv-cache", module.CLASS, source="engine-key", path="/engine/kv_cache_dtype",
+            "quantize-kv-cache",
+            module.CLASS,
+            source="engine-key",
+            path="/engine/kv_cache_dtype",
             parameters={"format": cache},
         )
     switches = (
@@ -137,7 +143,11 @@ def _engine_keys(settings: EngineSettings, model: Model) -> Iterator[LeverUse]:
         if on is not None:
             parameters = {"policy": settings.admission} if key == "admission" else {}
             yield LeverUse(
-                use, levers.get(use).CLASS, "adopt" if on else "reject", "engine-key", path=f"/engine/{key}",
+                use,
+                levers.get(use).CLASS,
+                "adopt" if on else "reject",
+                "engine-key",
+                path=f"/engine/{key}",
                 parameters=parameters,
             )
 
@@ -153,7 +163,8 @@ def switched_off(settings: EngineSettings) -> EngineSettings:
     origins = {
         key: word
         for key, word in settings.origins.items()
-        if key not in ("kv_cache_dtype", "enforce_eager", "enable_chunked_prefill", "enable_prefix_caching", "admission")
+        if key
+        not in ("kv_cache_dtype", "enforce_eager", "enable_chunked_prefill", "enable_prefix_caching", "admission")
     }
     return replace(
         settings,

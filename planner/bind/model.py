@@ -11,8 +11,8 @@ from planner import catalogue
 from planner.bind.context import Binding
 from planner.domain.model import Model
 from planner.findings import Finding, Severity
-from planner.source.document import NodePath
 from planner.quoting import quoted
+from planner.source.document import NodePath
 
 
 def model(section: Mapping[str, Any], path: NodePath, binding: Binding) -> Model | None:

@@ -59,9 +59,13 @@ def _latencies(metric: str, value: Mapping[str, Any], name: str | None, path: st
 
 def _bounds(metric: str, value: Mapping[str, Any], name: str | None, path: str) -> Iterator[Objective]:
     if "max" in value:
-        yield Objective(metric, None, "max", units.si(value["max"], BOUNDED[metric]), name, str(value["max"]), f"{path}/max")
+        yield Objective(
+            metric, None, "max", units.si(value["max"], BOUNDED[metric]), name, str(value["max"]), f"{path}/max"
+        )
     if "min" in value:
-        yield Objective(metric, None, "min", units.si(value["min"], BOUNDED[metric]), name, str(value["min"]), f"{path}/min")
+        yield Objective(
+            metric, None, "min", units.si(value["min"], BOUNDED[metric]), name, str(value["min"]), f"{path}/min"
+        )
 
 
 def _costs(value: Mapping[str, Any], name: str | None, path: str) -> Iterator[Objective]:

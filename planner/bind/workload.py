@@ -49,8 +49,9 @@ def _class(item: Mapping[str, Any], share: float, index: int) -> RequestClass:
         image_tokens=int(images.get("tokens", 0)),
         adapters=int(item.get("adapters", 0)),
         load=_load(item["load"]) if item.get("load") else None,
-        objectives=objectives_of(item.get("objectives") or {}, item.get("name"), f"/workload/classes/{item.get('name', index)}")
-        .limits,
+        objectives=objectives_of(
+            item.get("objectives") or {}, item.get("name"), f"/workload/classes/{item.get('name', index)}"
+        ).limits,
     )
 
 
@@ -78,7 +79,9 @@ def _load(section: Mapping[str, Any]) -> Load:
             peak=peak,
         )
     if "trace" in section:
-        return Load("trace", trace=str(section["trace"]), scale=float(section.get("scale", 1.0)), requests=requests, peak=peak)
+        return Load(
+            "trace", trace=str(section["trace"]), scale=float(section.get("scale", 1.0)), requests=requests, peak=peak
+        )
     if "sessions" in section:
         return Load("sessions", sessions=int(section["sessions"]), requests=requests, peak=peak)
     period = units.si(section["period"], "time")

@@ -37,9 +37,14 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     yield Finding(
         ID,
         SEVERITY,
-        f"the load keeps {here:g} sequences in a replica, and its cache holds {shipped.max_concurrency:.2f} of the promised length",
+        f"the load keeps {here:g} sequences in a replica, and its cache holds "
+        f"{shipped.max_concurrency:.2f} of the promised length",
         f"Promise less (max_model_len, lengths), keep at most {largest} in the system, or add replicas.",
         "/workload/load/concurrency",
-        {"concurrency": here, "max_concurrency": shipped.max_concurrency, "largest_concurrency": largest,
-         "kv_capacity_tokens": shipped.kv_capacity_tokens},
+        {
+            "concurrency": here,
+            "max_concurrency": shipped.max_concurrency,
+            "largest_concurrency": largest,
+            "kv_capacity_tokens": shipped.kv_capacity_tokens,
+        },
     )

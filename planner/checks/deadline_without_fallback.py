@@ -31,6 +31,9 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     for limit in everywhere:
         if limit.metric == "deadline" and not limit.fallback:
             yield Finding(
-                ID, SEVERITY, "the deadline names no fallback for the time that it is missed",
-                "Add `fallback: …`, what the system does then.", limit.path,
+                ID,
+                SEVERITY,
+                "the deadline names no fallback for the time that it is missed",
+                "Add `fallback: …`, what the system does then.",
+                limit.path,
             )

@@ -25,12 +25,19 @@ PASSING = FAILING.replace("hardware: {", "hardware: {price: 2 USD/hour, ")
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if plan.hardware.price_usd_per_hour is None:
         yield Finding(
-            ID, SEVERITY, "cost is not computed: the accelerator has no price in the catalogue",
-            "Declare hardware.price, such as `2.49 USD/hour`.", "/hardware", {"figures": ["cost"]},
+            ID,
+            SEVERITY,
+            "cost is not computed: the accelerator has no price in the catalogue",
+            "Declare hardware.price, such as `2.49 USD/hour`.",
+            "/hardware",
+            {"figures": ["cost"]},
         )
     if any(item.context_tokens is not None for item in plan.workload.classes):
         yield Finding(
-            ID, SEVERITY, "time to first token and request rates are not computed: a class declares context_tokens alone",
-            "Declare prompt_tokens and output_tokens in its place.", "/workload/classes",
+            ID,
+            SEVERITY,
+            "time to first token and request rates are not computed: a class declares context_tokens alone",
+            "Declare prompt_tokens and output_tokens in its place.",
+            "/workload/classes",
             {"figures": ["time_to_first_token_s", "prefill_s", "requests_per_s"]},
         )

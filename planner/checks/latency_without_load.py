@@ -36,16 +36,25 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     several = (load.concurrency or 1.0) > 1 or load.kind in ("rate", "trace", "sessions")
     if several and not bound:
         yield Finding(
-            ID, SEVERITY, "the load has several requests at once, and no objective bounds a latency",
-            "Add objectives.inter_token_latency or objectives.time_to_first_token.", "/objectives",
+            ID,
+            SEVERITY,
+            "the load has several requests at once, and no objective bounds a latency",
+            "Add objectives.inter_token_latency or objectives.time_to_first_token.",
+            "/objectives",
         )
     elif bound and load.kind == "offline":
         yield Finding(
-            ID, SEVERITY, "a latency is bound, but the load is an endless queue: latency is then what the queue makes it",
-            "Declare load.concurrency or load.rate, or drop the latency objective.", "/workload/load",
+            ID,
+            SEVERITY,
+            "a latency is bound, but the load is an endless queue: latency is then what the queue makes it",
+            "Declare load.concurrency or load.rate, or drop the latency objective.",
+            "/workload/load",
         )
     elif bound and not several and load.kind == "concurrency" and "deadline" not in metrics:
         yield Finding(
-            ID, SEVERITY, "a latency is bound at a concurrency of one: it says nothing of a second request",
-            "Declare the concurrency or rate that the promise is made for.", "/workload/load/concurrency",
+            ID,
+            SEVERITY,
+            "a latency is bound at a concurrency of one: it says nothing of a second request",
+            "Declare the concurrency or rate that the promise is made for.",
+            "/workload/load/concurrency",
         )

@@ -31,4 +31,6 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     for name, other, why in levers.interactions(tuple(adopted)):
         if {adopted[name].source, adopted[other].source} == {"default"}:
             continue
-        yield Finding(ID, SEVERITY, f"{name} and {other} interact: {why}", "", adopted[name].path, {"levers": [name, other]})
+        yield Finding(
+            ID, SEVERITY, f"{name} and {other} interact: {why}", "", adopted[name].path, {"levers": [name, other]}
+        )

@@ -45,6 +45,11 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         f"{offered / most:.2f} times the capacity, so the queue grows without bound and no latency is given",
         f"Offer at most {rate(most, 'requests')}, or run {wanted} replicas (at {COMFORTABLE:g} of their capacity).",
         "/workload/load",
-        {"offered_requests_per_s": offered, "max_requests_per_s": most, "utilisation": offered / most, "replicas": wanted},
+        {
+            "offered_requests_per_s": offered,
+            "max_requests_per_s": most,
+            "utilisation": offered / most,
+            "replicas": wanted,
+        },
         verdict=Verdict.INFEASIBLE,
     )

@@ -47,9 +47,13 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     for way in ways:
         values.update({key: value for key, value in way.values.items() if key.startswith(("largest_", "fewest_"))})
     cache = f" and {memory(shipped.kv_cache_bytes)} of cache" if shipped.kv_cache_bytes else ""
-    needs = f"{memory(shipped.weights_bytes)} of weights{cache} do not fit {memory(shipped.usable_bytes)} of an accelerator"
+    needs = (
+        f"{memory(shipped.weights_bytes)} of weights{cache} do not fit {memory(shipped.usable_bytes)} of an accelerator"
+    )
     message = f"{needs}: {ledger.refusal}" if ledger.refusal else needs
-    hint = "Any one of these fits: " + "; ".join(way.text for way in ways) + "." if ways else (
-        "Nothing tried makes it fit alone: a smaller model, or another accelerator."
+    hint = (
+        "Any one of these fits: " + "; ".join(way.text for way in ways) + "."
+        if ways
+        else ("Nothing tried makes it fit alone: a smaller model, or another accelerator.")
     )
     yield Finding(ID, SEVERITY, message, hint, "/hardware", values, verdict=Verdict.INFEASIBLE)

@@ -38,7 +38,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     yield Finding(
         ID,
         SEVERITY,
-        f"{percent(share)} of usable memory is free at the promised load ({memory(max(shipped.free_bytes, 0.0))}); {percent(LEAST)} is the rule",
+        f"{percent(share)} of usable memory is free at the promised load "
+        f"({memory(max(shipped.free_bytes, 0.0))}); {percent(LEAST)} is the rule",
         "Lower max_num_seqs, the concurrency or max_model_len, or add accelerators.",
         "/hardware",
         {"free_share": share, "free_bytes": shipped.free_bytes, "usable_bytes": shipped.usable_bytes},

@@ -79,14 +79,17 @@ def hint(item: ObjectiveOutcome, plan: Plan, result: PlanResult) -> str:
     if metric == "time_to_first_token":
         split = result.shipped.latency.prefill
         binds = f"Prefill is bound by {split.bound}. " if split else ""
-        return f"{binds}Shorter prompts, a declared shared prefix, or more arithmetic (tensor parallel size, accelerator)."
+        return (
+            f"{binds}Shorter prompts, a declared shared prefix, or more arithmetic (tensor parallel size, accelerator)."
+        )
     if metric in ("cost", "cost_per_million_output_tokens"):
         return "A larger batch, fewer or cheaper accelerators, or a declared `hardware.price`."
     if metric == "memory_headroom":
         return "Lower the concurrency, max_num_seqs or max_model_len, or add accelerators."
     split = result.shipped.latency.decode
     binds = f"The decode step is bound by {split.bound}. " if split else ""
-    return f"{binds}A smaller batch, a larger tensor parallel size, speculative decoding, or fewer bytes to read (quantised weights or cache)."
+    ways = "A smaller batch, a larger tensor parallel size, speculative decoding, or fewer bytes to read"
+    return f"{binds}{ways} (quantised weights or cache)."
 
 
 def _outcome(outcomes: tuple[ObjectiveOutcome, ...], item: ObjectiveOutcome) -> str:

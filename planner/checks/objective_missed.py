@@ -19,7 +19,9 @@ apiVersion: planner/v1
 kind: Deployment
 metadata: {name: too-slow}
 model: {architecture: {parameters: 7e9, layers: 32, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
-hardware: {accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}, derate: {bandwidth: 1.0, compute: 1.0}}
+hardware:
+  accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}
+  derate: {bandwidth: 1.0, compute: 1.0}
 engine: {name: ideal}
 workload: {load: {concurrency: 16}, classes: [{name: all, context_tokens: 8192}]}
 objectives: {inter_token_latency: {mean: 30 ms}}

@@ -29,11 +29,23 @@ objectives:
 """
 )
 KINDS = {
-    "latency": ("time_to_first_token", "inter_token_latency", "time_per_output_token", "request_latency", "session_latency", "deadline", "completion_time"),
+    "latency": (
+        "time_to_first_token",
+        "inter_token_latency",
+        "time_per_output_token",
+        "request_latency",
+        "session_latency",
+        "deadline",
+        "completion_time",
+    ),
     "throughput": ("output_tokens_per_second", "output_tokens_per_second_per_user", "goodput"),
     "failure rate": ("rejected_requests",),
-}  # fmt: skip
-NAMED = {"latency": "inter_token_latency", "throughput": "output_tokens_per_second", "failure rate": "rejected_requests"}
+}
+NAMED = {
+    "latency": "inter_token_latency",
+    "throughput": "output_tokens_per_second",
+    "failure rate": "rejected_requests",
+}
 
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The console script. Anything that escapes is a bug: one line and exit status 2, never a traceback as an answer."""
+    """The console script. What escapes is a bug: one line and exit status 2, never a traceback as an answer."""
     try:
         cli.main(prog_name="planner", standalone_mode=True)
     except click.exceptions.Exit as stop:

@@ -14,7 +14,12 @@ from planner.cli.judging import judge_all
 @click.command(epilog="Example: planner check specs/ --format github --strict")
 @click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
 @click.option(
-    "--format", "output_format", type=click.Choice(outputs.names()), default="text", show_default=True, help="How to print."
+    "--format",
+    "output_format",
+    type=click.Choice(outputs.names()),
+    default="text",
+    show_default=True,
+    help="How to print.",
 )
 @options.OUTPUT
 @click.option(
@@ -24,7 +29,13 @@ from planner.cli.judging import judge_all
 @options.SETS
 @options.COLOR
 def check(
-    specs: tuple[Path, ...], output_format: str, output: Path | None, fail_on: str, strict: bool, sets: tuple[str, ...], color: str
+    specs: tuple[Path, ...],
+    output_format: str,
+    output: Path | None,
+    fail_on: str,
+    strict: bool,
+    sets: tuple[str, ...],
+    color: str,
 ) -> None:
     """Validate and evaluate specs, print findings and verdicts.
 

@@ -36,7 +36,7 @@ def _topic(what: str) -> str | None:
     from planner.explanations import CONTRACT
 
     check = discovery.module(checks.__name__, what)
-    if check is not None and check.ID == what:
+    if check is not None and what == check.ID:
         return _of_check(check)
     lever = levers.get(what)
     if lever is not None:

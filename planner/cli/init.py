@@ -57,7 +57,9 @@ levers:                                    # a stack: adopt (the default), consi
 
 @click.command(epilog="Example: planner init support-chat")
 @click.argument("name", default="starter")
-@click.option("--directory", "-d", type=click.Path(file_okay=False, path_type=Path), default=Path("specs"), show_default=True)
+@click.option(
+    "--directory", "-d", type=click.Path(file_okay=False, path_type=Path), default=Path("specs"), show_default=True
+)
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @click.option("--stdout", is_flag=True, help="Print it in place of writing a file.")
 def init(name: str, directory: Path, force: bool, stdout: bool) -> None:

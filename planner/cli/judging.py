@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
 from pathlib import Path
 
 from planner import source
@@ -18,9 +17,9 @@ def judge_all(specs: Sequence[Path], sets: Sequence[str] = ()) -> list[Judgement
     today = options.today()
     judgements = [judge_file(path, display=path.as_posix(), today=today, sets=sets) for path in files]
     missing = [
-        Judgement(fault.location.file if fault.location else "", None, None, None, (fault,), Verdict.INVALID, judged=False)
+        Judgement(
+            fault.location.file if fault.location else "", None, None, None, (fault,), Verdict.INVALID, judged=False
+        )
         for fault in faults
     ]
     return [*missing, *judgements]
-
-

@@ -17,12 +17,19 @@ from planner.project import project_of
 @click.option(
     "--format", "formats", type=click.Choice(["markdown", "html"]), multiple=True, help="Only this one (default: both)."
 )
-@click.option("--directory", "-d", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: reports/).")
+@click.option(
+    "--directory", "-d", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: reports/)."
+)
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; fail when a report is missing or stale.")
 @click.option("--stdout", is_flag=True, help="Print the Markdown in place of writing files.")
 @options.SETS
 def report(
-    specs: tuple[Path, ...], formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool, sets: tuple[str, ...]
+    specs: tuple[Path, ...],
+    formats: tuple[str, ...],
+    directory: Path | None,
+    only_check: bool,
+    stdout: bool,
+    sets: tuple[str, ...],
 ) -> None:
     """Write the Markdown and HTML decision report of each spec.
 

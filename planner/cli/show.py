@@ -83,6 +83,12 @@ def _lines(node: Any, path: NodePath, depth: int, lead: str, lines: list[tuple[s
 def _scalar(value: Any) -> str:
     """As YAML 1.2 reads it back: JSON's spelling, plain words bare."""
     if isinstance(value, str):
-        bare = value.isprintable() and value.replace("-", "").replace("/", "").replace(".", "").replace("_", "").isalpha()
-        return value if bare and value not in ("true", "false", "null", "-", ".") and not value.startswith("-") else json.dumps(value)
+        bare = (
+            value.isprintable() and value.replace("-", "").replace("/", "").replace(".", "").replace("_", "").isalpha()
+        )
+        return (
+            value
+            if bare and value not in ("true", "false", "null", "-", ".") and not value.startswith("-")
+            else json.dumps(value)
+        )
     return json.dumps(value)

@@ -48,9 +48,7 @@ def _attention(attention: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("figures-disagree", (*path, "kv_heads"), message, f"A divisor of {heads} does.")
 
 
-def _most(
-    figures: Mapping[str, Any], path: tuple[str, ...], limit: float | None, what: str
-) -> Iterator[Problem]:
+def _most(figures: Mapping[str, Any], path: tuple[str, ...], limit: float | None, what: str) -> Iterator[Problem]:
     value = number(section(figures, *path[:-1]).get(path[-1]))
     if value is not None and limit is not None and value > limit:
         message = f"{'.'.join(path)} is {value:.15g}, more than {what}, {limit:.15g}"

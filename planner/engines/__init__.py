@@ -7,7 +7,7 @@ FRACTION_KEY: str | None   its own name of the memory fraction (`gpu_memory_util
 PROPERTIES: dict           JSON Schema of keys beyond the common ones.
 TITLE: str                 as its authors write it.
 CHARGES_DRAFT: bool        False where a draft model is charged by `planner.evaluation` (left out: True).
-STORES_SCORES: bool        False where scores that a kernel stores are charged by the engine, or not at all (left out: True).
+STORES_SCORES: bool        False where stored scores are charged by the engine, or not at all (left out: True).
 
 def with_defaults(plan) -> EngineSettings     every key filled; `origins` says "default" where it was not declared.
 def default_levers(settings, model=None, compute_capability=None) -> tuple[str, ...]

@@ -31,7 +31,13 @@ def detail(plan: Plan) -> Detail:
     spent = cost.evaluate(plan, served.throughput, served.latency)
     bands = bands_of(plan)
     outcomes = objectives.judge(
-        plan, ledger.memory, served.latency, served.throughput, spent, bands, served.classes,
+        plan,
+        ledger.memory,
+        served.latency,
+        served.throughput,
+        spent,
+        bands,
+        served.classes,
         overloaded=served.operating.overloaded,
     )
     classes = {name: {"latency": own, "throughput": rate} for name, (own, rate) in served.classes.items()}

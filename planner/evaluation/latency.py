@@ -247,7 +247,10 @@ def _gaps(service: Service, operating: Operating) -> Percentiles:
         prefill = min(prefill, service.prefill_s(float(budget)))
     struck = min(extra / prefill, 1.0) if prefill > 0 else 0.0
     longest = plain + max(prefill, extra)
-    points = {name: longest if 1 - level < struck else plain for name, level in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))}
+    points = {
+        name: longest if 1 - level < struck else plain
+        for name, level in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
+    }
     return Percentiles(mean=operating.itl_s, **points, max=longest if struck > 0 else plain)
 
 
@@ -256,7 +259,9 @@ def _whole(service: Service, operating: Operating, mix: Mix, fixed: float) -> Pe
 
     def whole(item: RequestClass, share: float | None) -> float:
         output = (item.output.mean if share is None else quantile(item.output, share)) if item.output else 1.0
-        return _prefill_of(service, item, share) + max(output - 1.0, 0.0) * operating.itl_s + operating.waiting_s + fixed
+        return (
+            _prefill_of(service, item, share) + max(output - 1.0, 0.0) * operating.itl_s + operating.waiting_s + fixed
+        )
 
     mean = _mean(mix, {item.name: whole(item, None) for item in mix.classes})
     return Percentiles(mean=mean, **mixture_quantiles(mix, whole))

@@ -55,5 +55,3 @@ def engines_share(plan: Plan) -> float:
     concurrency = plan.workload.load.concurrency or 1.0
     ranks = max(1, plan.hardware.replicas.minimum) * plan.engine.data_parallel_size
     return max(concurrency / ranks, 1.0)
-
-

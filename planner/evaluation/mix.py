@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from planner.domain.plan import Plan
 from planner.domain.workload import Length, RequestClass
@@ -100,24 +101,28 @@ def promised_tokens(item: RequestClass) -> float:
 
 
 def quantile(length: Length, share: float) -> float:
-    """The length below which `share` of requests lie: log-linear between the known points, mirrored below the median."""
+    """The length that `share` of requests stay below: log-linear between known points, mirrored below the median."""
     points = length.points
     if length.fixed:
         return points["mean"]
     if share < 0.5:
         mirrored = quantile(length, 1 - share)
         return max(points["p50"] ** 2 / mirrored, 1.0) if mirrored > 0 else 0.0
-    known = [(0.5, points["p50"]), (0.9, points["p90"]), (0.95, points["p95"]), (0.99, points["p99"]), (1.0, points["max"])]
-    for (left, low), (right, high) in zip(known, known[1:], strict=False):
+    known = [
+        (0.5, points["p50"]),
+        (0.9, points["p90"]),
+        (0.95, points["p95"]),
+        (0.99, points["p99"]),
+        (1.0, points["max"]),
+    ]
+    for (left, low), (right, high) in pairwise(known):
         if share <= right:
             weight = (share - left) / (right - left)
             return math.exp((1 - weight) * math.log(max(low, 1e-9)) + weight * math.log(max(high, 1e-9)))
     return points["max"]
 
 
-def mixture_quantiles(
-    mix: Mix, figure: Callable[[RequestClass, float], float]
-) -> dict[str, float]:
+def mixture_quantiles(mix: Mix, figure: Callable[[RequestClass, float], float]) -> dict[str, float]:
     """p50 to max of a figure that grows with the quantile of a request's lengths, over the whole mix."""
     slices = 100
     points: list[tuple[float, float]] = []
@@ -140,5 +145,3 @@ def _at(points: list[tuple[float, float]], level: float) -> float:
         if reached >= level - 1e-12:
             return value
     return points[-1][0]
-
-

@@ -27,11 +27,19 @@ def judge(
 
 
 def _outcomes(
-    plan: Plan, memory: Memory, latency: Latency, throughput: Throughput, cost: Cost, bands: Bands,
-    classes: Mapping[str, tuple[Latency, Throughput]], overloaded: bool,
+    plan: Plan,
+    memory: Memory,
+    latency: Latency,
+    throughput: Throughput,
+    cost: Cost,
+    bands: Bands,
+    classes: Mapping[str, tuple[Latency, Throughput]],
+    overloaded: bool,
 ) -> Iterator[ObjectiveOutcome]:
     for objective in plan.objectives.limits:
-        yield _outcome(objective, _estimate(objective, memory, latency, throughput, cost), _band(objective, bands), overloaded)
+        yield _outcome(
+            objective, _estimate(objective, memory, latency, throughput, cost), _band(objective, bands), overloaded
+        )
     for item in plan.workload.classes:
         own = classes.get(item.name, (latency, throughput))
         for objective in item.objectives:
@@ -104,5 +112,13 @@ def _made(
     objective: Objective, estimate: float | None, low: float | None, high: float | None, word: str
 ) -> ObjectiveOutcome:
     return ObjectiveOutcome(
-        objective.name, objective.request_class, objective.limit, estimate, low, high, word, objective.bound, objective.path
+        objective.name,
+        objective.request_class,
+        objective.limit,
+        estimate,
+        low,
+        high,
+        word,
+        objective.bound,
+        objective.path,
     )

@@ -1,4 +1,4 @@
-"""Times of one engine rank under a batch: what a step, a prefill and a request cost, speculation and technique included."""
+"""Times of one engine rank under a batch: what a step, a prefill and a request cost, levers included."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ class Service:
         split = self.step.prefill(tokens, cached)
         if self.plan.techniques.exact_attention_kernel or self.step.ideal:
             return split
-        heads = max((mixer.heads for group in self.plan.model.groups for mixer in group.mixers if mixer.attends), default=0)
+        heads = max(
+            (mixer.heads for group in self.plan.model.groups for mixer in group.mixers if mixer.attends), default=0
+        )
         heads_here = max(1.0, heads / self.plan.engine.tensor_parallel_size)
         traffic = stored_score_traffic_bytes(heads_here, tokens, cached + tokens, SCORE_BYTES)
         extra = read_s(self.plan.model.attention_layers * traffic, self.step.bandwidth_bytes_per_s)
@@ -76,7 +78,7 @@ class Service:
 
     @property
     def fill(self) -> float:
-        """Share of the batch that is busy: all of it, or mean over longest answer where a batch waits for its longest."""
+        """Share of the batch that is busy: all, or mean over longest answer where a batch waits for its longest."""
         if self.plan.techniques.continuous_batching or self.step.ideal or not self.mix.has_prompt:
             return 1.0
         longest = max(item.output.maximum for item in self.mix.classes if item.output)

@@ -57,9 +57,7 @@ class Step:
         linear = work.flop_per_token * tokens + work.head_flop
         attention = work.prefill_flop(tokens, cached) - linear
         compute = compute_s(linear, self.flop_per_s) + compute_s(attention, self.attention_flop_per_s)
-        return _split(
-            weights, cache, compute, self._communication(tokens), work.layers * self.layer_s + self.host_s
-        )
+        return _split(weights, cache, compute, self._communication(tokens), work.layers * self.layer_s + self.host_s)
 
     def _communication(self, tokens: Any) -> Any:
         """Two all-reduces a layer of every token's activations."""
@@ -80,7 +78,13 @@ def _split(weights: Any, cache: Any, compute: Any, communication: Any, overhead:
     parts = {"bandwidth": memory, "compute": compute, "communication": communication, "overhead": overhead}
     hidden = {"bandwidth": memory if memory >= compute else 0.0, "compute": compute if compute > memory else 0.0}
     bound = max({**parts, **hidden}.items(), key=lambda item: item[1])[0]
-    terms = {"weights_s": weights, "cache_s": cache, "compute_s": compute, "communication_s": communication, "overhead_s": overhead}
+    terms = {
+        "weights_s": weights,
+        "cache_s": cache,
+        "compute_s": compute,
+        "communication_s": communication,
+        "overhead_s": overhead,
+    }
     return Split(bound, memory, compute, communication, overhead, terms)
 
 
@@ -93,7 +97,10 @@ def seconds(split: Split) -> float:
 @lru_cache(maxsize=1)
 def _prior() -> dict[str, float]:
     text = (PACKAGE / "catalogue" / "priors" / "latency.yaml").read_text(encoding="utf-8")
-    return {key: float(value) for key, value in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)).items()}
+    return {
+        key: float(value)
+        for key, value in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)).items()
+    }
 
 
 def step_of(plan: Plan) -> Step:
@@ -134,5 +141,3 @@ def _of_format(plan: Plan, name: str) -> float:
         if rates.get(candidate):
             return rates[candidate]
     return max(rates.values())
-
-

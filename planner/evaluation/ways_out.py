@@ -9,7 +9,8 @@ from typing import Any
 from planner import levers
 from planner.domain.levers import LEVER_CLASSES, LeverUse
 from planner.domain.plan import Plan
-from planner.evaluation import Detail, detail as evaluated
+from planner.evaluation import Detail
+from planner.evaluation import detail as evaluated
 from planner.evaluation.configure import adopted, configure
 from planner.evaluation.limits import largest_concurrency, largest_context
 from planner.format import count, memory
@@ -73,7 +74,7 @@ def _with(plan: Plan, item: LeverUse) -> tuple[LeverUse, ...]:
 def _levers(plan: Plan, binding: str) -> Iterator[WayOut]:
     """Levers on what binds first, then on the other."""
     rejected = {item.use for item in plan.levers if item.status == "reject"}
-    for use, parameters, lowers in sorted(TRIED, key=lambda item: item[2] != binding):
+    for use, parameters, _ in sorted(TRIED, key=lambda item: item[2] != binding):
         module = levers.get(use)
         item = LeverUse(use, module.CLASS, parameters=parameters)
         if use in rejected or module.applies(configure(plan, adopted(plan)), item):
@@ -81,7 +82,10 @@ def _levers(plan: Plan, binding: str) -> Iterator[WayOut]:
         found = evaluated(configure(plan, _with(plan, item)))
         if holds(found):
             needs = memory(found.evaluation.memory.weights_bytes + (found.evaluation.memory.kv_cache_bytes or 0.0))
-            yield WayOut(f"{use} to {parameters['format']} ({needs} of weights and cache; changes the output)", {"lever": use, **parameters})
+            yield WayOut(
+                f"{use} to {parameters['format']} ({needs} of weights and cache; changes the output)",
+                {"lever": use, **parameters},
+            )
             return
 
 

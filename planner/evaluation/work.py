@@ -120,7 +120,9 @@ def work_of(plan: Plan) -> Work:
         experts=tuple(_experts(model, parallel, nominal)),
         caches=tuple(_caches(plan, parallel)),
         attention=tuple(_attention(model, parallel)),
-        state_bytes=math.fsum(count * state.bytes_per_sequence / min(parallel.tensor, state.shards) for count, state in model.states()),
+        state_bytes=math.fsum(
+            count * state.bytes_per_sequence / min(parallel.tensor, state.shards) for count, state in model.states()
+        ),
         flop_per_token=flop,
         head_flop=2.0 * (head or tied).parameters / parallel.tensor if (head or tied) else 0.0,  # type: ignore[union-attr]
         compute_formats=by_format,
@@ -164,7 +166,9 @@ def _experts(model: Model, parallel: Parallel, nominal: bool) -> list[ExpertWork
                 if weight.role == "expert"
             )
             found.append(
-                ExpertWork(group.count, feed_forward.experts, feed_forward.experts_per_token, size / feed_forward.experts)
+                ExpertWork(
+                    group.count, feed_forward.experts, feed_forward.experts_per_token, size / feed_forward.experts
+                )
             )
     return found
 

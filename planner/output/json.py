@@ -50,7 +50,11 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
         shipped=plain(result.shipped),
         baseline=plain(result.baseline),
         levers=[lever_of(step) for step in result.steps],
-        provenance={"catalog": dict(plan.catalogue), "calibration": plain(plan.calibration), "assumptions": list(plan.assumptions)},
+        provenance={
+            "catalog": dict(plan.catalogue),
+            "calibration": plain(plan.calibration),
+            "assumptions": list(plan.assumptions),
+        },
     )
     return body
 

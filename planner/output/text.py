@@ -40,7 +40,11 @@ def _paint(text: str, code: str, options: Options) -> str:
 def _finding(finding: Finding, options: Options) -> Iterator[str]:
     word = _paint(finding.severity.value, COLORS[finding.severity], options)
     where = f"{plain_line(str(finding.location))}: " if finding.location else ""
-    waived = f" (waived until {plain_line(finding.waived.expires)}: {plain_line(finding.waived.reason)})" if finding.waived else ""
+    waived = (
+        f" (waived until {plain_line(finding.waived.expires)}: {plain_line(finding.waived.reason)})"
+        if finding.waived
+        else ""
+    )
     yield f"{where}{finding.id} {word}: {plain_line(finding.message)}{waived}"
     if finding.hint and not finding.waived:
         yield f"    {plain_line(finding.hint)}"
@@ -70,7 +74,8 @@ def _figures(judgement: Judgement) -> Iterator[str]:
     memory, latency, throughput, cost = shipped.memory, shipped.latency, shipped.throughput, shipped.cost
     fits = "fits" if memory.fits else "does not fit"
     cache = f", cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
-    yield f"memory      {fits}: weights {printed.memory(memory.weights_bytes)}{cache} of {printed.memory(memory.usable_bytes)} an accelerator"
+    needed = f"weights {printed.memory(memory.weights_bytes)}{cache}"
+    yield f"memory      {fits}: {needed} of {printed.memory(memory.usable_bytes)} an accelerator"
     first, gap = latency.time_to_first_token_s.mean, latency.inter_token_latency_s.mean
     if gap is not None:
         begin = f"first token {printed.duration(first)}, " if first is not None else ""
@@ -78,7 +83,11 @@ def _figures(judgement: Judgement) -> Iterator[str]:
     if throughput.output_tokens_per_s is not None:
         yield f"throughput  {printed.rate(throughput.output_tokens_per_s, 'tokens')}"
     if cost.usd_per_hour is not None:
-        per = f", {printed.dollars(cost.usd_per_million_output_tokens)} a million output tokens" if cost.usd_per_million_output_tokens else ""
+        per = (
+            f", {printed.dollars(cost.usd_per_million_output_tokens)} a million output tokens"
+            if cost.usd_per_million_output_tokens
+            else ""
+        )
         yield f"cost        {printed.dollars(cost.usd_per_hour)} an hour{per}"
     for item in shipped.objectives:
         yield f"objective   {plain_line(item.objective)}: {item.outcome}"

@@ -17,9 +17,21 @@ FEW = settings(max_examples=40, deadline=None)
 
 def spec(**changes: Any) -> dict[str, Any]:
     values = {
-        "parameters": 7e9, "layers": 32, "heads": 32, "kv_heads": 8, "memory": 80.0, "bandwidth": 2000.0, "compute": 300.0,
-        "engine": "vllm", "concurrency": 8, "prompt": 800, "output": 300, "itl": 60.0, "levers": [], **changes,
-    }  # fmt: skip
+        "parameters": 7e9,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 8,
+        "memory": 80.0,
+        "bandwidth": 2000.0,
+        "compute": 300.0,
+        "engine": "vllm",
+        "concurrency": 8,
+        "prompt": 800,
+        "output": 300,
+        "itl": 60.0,
+        "levers": [],
+        **changes,
+    }
     return {
         "apiVersion": "planner/v1",
         "kind": "Deployment",
@@ -96,7 +108,10 @@ def test_more_concurrency_never_needs_less_memory_nor_serves_less(values: dict[s
     needed, larger = before.result.shipped.memory.kv_cache_bytes, after.result.shipped.memory.kv_cache_bytes
     assert needed is not None and larger is not None and larger >= needed
     if after.result.shipped.memory.fits:
-        slow, fast = before.result.shipped.throughput.output_tokens_per_s, after.result.shipped.throughput.output_tokens_per_s
+        slow, fast = (
+            before.result.shipped.throughput.output_tokens_per_s,
+            after.result.shipped.throughput.output_tokens_per_s,
+        )
         assert slow is not None and fast is not None and fast >= slow * (1 - 1e-9)
 
 

@@ -23,7 +23,7 @@ def found(spec: str) -> set[str]:
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.ID)
 class TestContract:
     def test_id_is_the_file_name(self, module: ModuleType) -> None:
-        assert module.ID == module.__name__.rpartition(".")[2].replace("_", "-")
+        assert module.__name__.rpartition(".")[2].replace("_", "-") == module.ID
 
     def test_documented(self, module: ModuleType) -> None:
         assert module.__doc__ and len(module.__doc__) > 60

@@ -72,4 +72,7 @@ def test_a_considered_overlay_ships_nothing() -> None:
 def test_an_overlay_is_validated_where_it_stands() -> None:
     judgement = judge(SPEC + "  - {use: change, name: wrong, set: {workload: {load: {concurency: 8}}}}\n")
     assert judgement.verdict is Verdict.INVALID
-    assert any(finding.id == "unknown-key" and finding.location and finding.location.line == 12 for finding in judgement.findings)
+    assert any(
+        finding.id == "unknown-key" and finding.location and finding.location.line == 12
+        for finding in judgement.findings
+    )

@@ -52,7 +52,9 @@ def test_a_catalogue_folder_outside_the_project_is_an_error(tmp_path: Path) -> N
 
 
 def test_severities_are_the_projects(tmp_path: Path) -> None:
-    project = "apiVersion: planner/v1\nkind: Project\ncatalogue: [catalogue]\nseverities: {objectives-incomplete: error}\n"
+    project = (
+        "apiVersion: planner/v1\nkind: Project\ncatalogue: [catalogue]\nseverities: {objectives-incomplete: error}\n"
+    )
     judgement = judge_file(make(tmp_path, project), today="2026-01-01")
     found = next(finding for finding in judgement.findings if finding.id == "objectives-incomplete")
     assert found.severity is Severity.ERROR

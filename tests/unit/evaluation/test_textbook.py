@@ -1,4 +1,4 @@
-"""The textbook's own numbers, from specs of the ideal engine. Each expected value is the textbook's, or a sum by hand."""
+"""The textbook's own numbers, from specs of the ideal engine: expected values are the textbook's, or sums by hand."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def result(**values: Any) -> dict[str, Any]:
     return result_of(judgement)
 
 
-# weights, KV heads, cache, sequences -> GB needed, ms a step, tokens/s of one user and of all; None where it does not fit.
+# weights, KV heads, cache, sequences -> GB needed, ms a step, tokens/s of one user and of all; None: does not fit.
 TABLE = [
     ("fp16", 32, "fp16", 16, 82.7, None, None, None),
     ("fp16", 8, "fp16", 16, 31.2, 31.2, 32.1, 513),
@@ -51,7 +51,14 @@ TABLE = [
 
 @pytest.mark.parametrize(("weights", "kv_heads", "cache", "sequences", "needed", "step", "user", "total"), TABLE)
 def test_the_six_rows(
-    weights: str, kv_heads: int, cache: str, sequences: int, needed: float, step: float | None, user: float | None, total: int | None
+    weights: str,
+    kv_heads: int,
+    cache: str,
+    sequences: int,
+    needed: float,
+    step: float | None,
+    user: float | None,
+    total: int | None,
 ) -> None:
     found = result(weights=weights, kv_heads=kv_heads, cache=cache, concurrency=sequences)["shipped"]
     memory = found["memory"]
