@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ import click
 
 from planner.findings import Finding, Severity, Verdict
 from planner.pipeline import Judgement
+from planner.quoting import visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,10 +26,17 @@ SETS = click.option(
     help="Evaluate as if the spec said so. Items of lists by name: /levers/quantize-weights/status=adopt.",
 )
 COLOR = click.option(
-    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colour the text."
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colour the text.",
 )
 OUTPUT = click.option(
-    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file in place of standard output."
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to a file in place of standard output.",
 )
 
 
@@ -66,9 +75,12 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
         temporary.replace(path)
     except OSError as error:
-        raise click.ClickException(f"cannot write {path.as_posix()}: {error.strerror}") from error
+        failure = click.ClickException(f"cannot write {visible(path.as_posix())}: {error.strerror}")
+        failure.exit_code = 2
+        raise failure from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def passes(judgement: Judgement, *, strict: bool, fail_on: str) -> bool:
