@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from planner.domain.plan import Plan
@@ -75,9 +76,14 @@ def context_tokens(item: RequestClass) -> float:
 
 
 def _second_moment(length: Length) -> float:
-    """E[x^2] from the quantile function, in 200 equal slices."""
-    if length.fixed:
-        return length.mean**2
+    """E[x^2]."""
+    return length.mean**2 if length.fixed else _second_moment_of(tuple(sorted(length.points.items())))
+
+
+@lru_cache(maxsize=256)
+def _second_moment_of(points: tuple[tuple[str, float], ...]) -> float:
+    """From the quantile function in 200 equal slices, scaled to the mean."""
+    length = Length(dict(points))
     values = [quantile(length, (index + 0.5) / 200) for index in range(200)]
     scale = length.mean / (math.fsum(values) / 200)
     return math.fsum((value * scale) ** 2 for value in values) / 200
@@ -124,6 +130,10 @@ def quantile(length: Length, share: float) -> float:
 
 def mixture_quantiles(mix: Mix, figure: Callable[[RequestClass, float], float]) -> dict[str, float]:
     """p50 to max of a figure that grows with the quantile of a request's lengths, over the whole mix."""
+    if len(mix.classes) == 1:  # a figure that grows with the length keeps its quantile
+        alone = mix.classes[0]
+        found = {name: figure(alone, level) for name, level in QUANTILES}
+        return {**found, "max": figure(alone, 1.0)}
     slices = 100
     points: list[tuple[float, float]] = []
     for share, item in zip(mix.shares, mix.classes, strict=True):
