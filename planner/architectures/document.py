@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planner.architectures import document_layers, document_writing
+from planner.architectures import document_figures, document_layers, document_writing
 from planner.architectures.document_section import Section, fault
 from planner.domain import formats
 from planner.domain.model import LayerGroup, Model, Weight
@@ -67,7 +67,7 @@ def read_document(document: Mapping[str, Any]) -> tuple[Model | None, list[Findi
     if problems:
         return None, problems
     if architecture is not None:
-        return _by_figures(architecture, name)
+        return document_figures.read(Section(architecture, "architecture", problems), name)
     found = _model(Section(body, "model", problems), name, metadata.text("family") or "")
     return (None, problems) if problems else (found, _count(found, metadata))
 
@@ -77,17 +77,6 @@ def _envelope(whole: Section) -> None:
         found = whole.take(key)
         if found != expected:
             whole.note(key, f"`{expected}` is expected, {quoted(found)} was read", slug="kind")
-
-
-def _by_figures(architecture: Any, name: str) -> tuple[Model | None, list[Finding]]:
-    """Figures are checked against their schema first, as those of a spec are."""
-    from planner import contract
-    from planner.architectures.figures import read_figures
-    from planner.source.document import Document
-
-    data = {"apiVersion": API_VERSION, "kind": "Model", "metadata": {"name": name}, "architecture": architecture}
-    problems = contract.validate(Document("", data, {}, {}))
-    return (None, list(problems)) if problems else read_figures(architecture, name=name)
 
 
 def _model(section: Section, name: str, family: str) -> Model:

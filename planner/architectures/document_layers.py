@@ -32,7 +32,9 @@ def _group(section: Section) -> LayerGroup:
     written = section.take("layers")
     layers = layer_ranges.read(written)
     if layers is None:
-        section.note("layers", f"positions such as 0-31 or 5-59/6 are expected, {quoted(written)} was read", slug="layers")
+        section.note(
+            "layers", f"positions such as 0-31 or 5-59/6 are expected, {quoted(written)} was read", slug="layers"
+        )
     group = LayerGroup(
         layers or (0,),
         tuple(_mixer(item) for item in section.sections("mixers")),
@@ -83,7 +85,9 @@ def cache_format(section: Section, key: str) -> str | None:
     """A cache precision by one of its names."""
     name = section.text(key)
     if name is not None and formats.get_cache(name) is None:
-        section.note(key, f"{quoted(name)} is no cache precision", hint=f"It is one of {', '.join(formats.cache_spellings())}.")
+        section.note(
+            key, f"{quoted(name)} is no cache precision", hint=f"It is one of {', '.join(formats.cache_spellings())}."
+        )
         return None
     return name
 

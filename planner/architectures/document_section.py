@@ -18,7 +18,12 @@ MOST_ITEMS = 20_000
 def fault(slug: str, at: str, message: str, hint: str = "") -> Finding:
     """An error of a Model document; `at` is the place in it."""
     return Finding(
-        f"model-document-{slug}", Severity.ERROR, f"{at}: {message}", hint, values={"field": at}, verdict=Verdict.INVALID
+        f"model-document-{slug}",
+        Severity.ERROR,
+        f"{at}: {message}",
+        hint,
+        values={"field": at},
+        verdict=Verdict.INVALID,
     )
 
 
@@ -122,4 +127,9 @@ class Section:
         for key in self.data:
             if key not in self.read:
                 near = difflib.get_close_matches(str(key)[:60], self.read, 1)
-                self.note(str(key)[:60], "this key is not known here", slug="unknown-key", hint=f"Did you mean {near[0]}?" if near else "")
+                self.note(
+                    str(key)[:60],
+                    "this key is not known here",
+                    slug="unknown-key",
+                    hint=f"Did you mean {near[0]}?" if near else "",
+                )

@@ -19,12 +19,12 @@ from planner.domain import formats
 from planner.domain.model import Role, Shard, Weight
 from planner.quoting import quoted
 
-LARGEST = 1 << 40
+LARGEST = 1 << 50
 LONGEST = 400
 _ROLES: tuple[str, ...] = get_args(Role)
 _SHARDS: tuple[str, ...] = get_args(Shard)
 _USUAL_ROLE = {1: "vector", 2: "linear", 3: "expert"}
-_SHAPE = re.compile(r"[0-9]{1,13}(?:x[0-9]{1,13}){0,2}")
+_SHAPE = re.compile(r"[0-9]{1,16}(?:x[0-9]{1,16}){0,2}")
 _COUNTS = {"heads": "heads", "active": "active_copies"}
 PATTERN = r"^\S+ [0-9]+(x[0-9]+){0,2}( \S+)*$"
 
@@ -56,7 +56,8 @@ def weight_of(line: str) -> Weight | str:
     sizes = [int(size) for size in words[0].split("x")]
     if not all(1 <= size <= LARGEST for size in sizes):
         return f"{quoted(line)}: sizes from 1 to {LARGEST} are expected"
-    copies, outputs, inputs = (*([1] * (len(sizes) == 1 or len(sizes) == 2)), *sizes, *([1] * (len(sizes) == 1)))
+    copies = sizes[0] if len(sizes) == 3 else 1
+    outputs, inputs = sizes[0] if len(sizes) == 1 else sizes[-2], 1 if len(sizes) == 1 else sizes[-1]
     given: dict[str, Any] = {"role": _USUAL_ROLE[len(sizes)]}
     for word in words[1:]:
         found = _word(word)
@@ -75,7 +76,7 @@ def _word(word: str) -> dict[str, Any] | None:
     if word in _SHARDS:
         return {"shard": word}
     key, _, number = word.partition("=")
-    if key in _COUNTS and number.isascii() and number.isdigit() and len(number) < 14 and int(number) <= LARGEST:
+    if key in _COUNTS and number.isascii() and number.isdigit() and len(number) < 17 and int(number) <= LARGEST:
         smallest = 1 if key == "heads" else 0
         return {_COUNTS[key]: int(number)} if int(number) >= smallest else None
     return {"format": word} if formats.get(word) else None
