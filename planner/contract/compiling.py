@@ -6,8 +6,10 @@ from typing import Any
 
 Schema = dict[str, Any]
 REFERENCE = "#/$defs/"
-# What an engine or a lever adds is checked by the module that is used, not by a branch for every module.
-DISPATCHED = frozenset({"engine", "lever", "partial:engine", "partial:lever"})
+# What an engine or a lever adds is checked by the module that is used, not by a branch for every module. The parts
+# of a spec in a Base or an overlay are few, and keep their branches.
+DISPATCHED = frozenset({"engine", "lever"})
+_NOTES = ("description", "examples")
 _LISTS = ("allOf",)
 _MAPS = ("properties",)
 _SINGLE = ("items", "additionalProperties", "propertyNames", "if", "then", "else", "not")
@@ -46,20 +48,23 @@ class Compiler:
         if keyword in _LISTS:
             return [self.schema(item) for item in value]
         if keyword in _MAPS:
-            return {name: self.schema(item) for name, item in value.items()}
+            # jsonschema gives the error of a bare `false` no path.
+            return {name: {"not": {}} if item is False else self.schema(item) for name, item in value.items()}
         return self.schema(value) if keyword in _SINGLE else value
 
     @staticmethod
     def _joined(target: Schema, beside: Schema) -> Schema:
         """A definition with what stands beside the reference to it: notes replace its own, rules come on top."""
-        notes = {key: value for key, value in beside.items() if key in ("description", "examples")}
+        notes = {key: beside[key] for key in _NOTES if key in beside}
         rules = {key: value for key, value in beside.items() if key not in notes}
         joined = {**target, **notes}
+        if isinstance(target.get("quantity"), dict):
+            joined["quantity"] = {**target["quantity"], "rest": {**target["quantity"]["rest"], **notes}}
         return {**joined, "allOf": [*target.get("allOf", ()), rules]} if rules else joined
 
 
 def _quantity(schema: Schema) -> Schema:
     """Text with a unit is judged by `planner.units` alone: its message says more than a pattern's."""
-    notes = {key: value for key, value in schema.items() if key in ("description", "examples")}
+    notes = {key: schema[key] for key in _NOTES if key in schema}
     rest = {key: value for key, value in schema.items() if key not in ("quantity", "pattern")}
     return {**notes, "quantity": {"dimension": schema["quantity"], "rest": rest}}

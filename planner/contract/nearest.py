@@ -55,7 +55,9 @@ def nearest(word: object, known: Iterable[str], count: int = 3) -> tuple[str, ..
     wanted = _folded(word)
     meant = _ALIASES.get(wanted)
     found = [meant] if meant is not None and meant in folded.values() else []
-    found += [folded[name] for name in difflib.get_close_matches(wanted, folded, count, 0.7)]
+    found += [
+        folded[name] for name in difflib.get_close_matches(wanted, folded, count, 0.6 if len(wanted) <= 4 else 0.7)
+    ]
     if not found and len(wanted) >= 3:
         found = [name for fold, name in folded.items() if wanted in fold or (len(fold) >= 4 and fold in wanted)]
     return tuple(dict.fromkeys(found))[:count]

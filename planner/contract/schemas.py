@@ -35,41 +35,33 @@ def of_kind(kind: str) -> Any:
 
 
 @cache
-def of_lever(kind: str, use: str) -> Any:
-    """The validator of what one lever takes, None where there is no such lever."""
+def of_lever(use: str) -> Any:
+    """The validator of what one lever of a Deployment takes, None where there is no such lever."""
     module = levers.get(use)
-    if module is None:
-        return None
-    branch = schema_composer.lever_branch(module, _published(kind)["$defs"][_name(kind, "lever")]["properties"])
-    return _validator(_compiler(kind).schema(_part(kind, branch)))
+    return None if module is None else _branch(schema_composer.lever_branch(module, _common("lever")))
 
 
 @cache
-def of_engine(kind: str, name: str | None) -> Any:
+def of_engine(name: str | None) -> Any:
     """The validator of what one engine takes (of what any takes, where none is named); None for an unknown one."""
-    common = _published(kind)["$defs"][_name(kind, "engine")]["properties"]
     if name is None:
-        branch = schema_composer.any_engine_branch(common)
-    else:
-        module = engines.get(name)
-        if module is None:
-            return None
-        branch = schema_composer.engine_branch(module, common)
-    return _validator(_compiler(kind).schema(_part(kind, branch)))
+        return _branch(schema_composer.any_engine_branch(_common("engine")))
+    module = engines.get(name)
+    return None if module is None else _branch(schema_composer.engine_branch(module, _common("engine")))
 
 
 def engine_keys() -> tuple[str, ...]:
     """The keys that every engine has."""
-    return tuple(_published("Deployment")["$defs"]["engine"]["properties"])
+    return tuple(_common("engine"))
 
 
-def _name(kind: str, definition: str) -> str:
-    return f"partial:{definition}" if kind == "Base" else definition
+def _common(definition: str) -> Schema:
+    found: Schema = _published("Deployment")["$defs"][definition]["properties"]
+    return found
 
 
-def _part(kind: str, branch: Schema) -> Schema:
-    """In a Base, what is required may come from whoever extends it."""
-    return {key: value for key, value in branch.items() if kind != "Base" or key != "required"}
+def _branch(branch: Schema) -> Any:
+    return _validator(_compiler("Deployment").schema(branch))
 
 
 @cache

@@ -14,25 +14,25 @@ from planner.source.document import NodePath
 def problems(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """What the schema of the kind says, and what the engine and the levers that are used say."""
     yield from _against(schemas.of_kind(kind), data, ())
-    if kind in ("Deployment", "Base"):
-        yield from _engine(data, kind)
+    if kind == "Deployment":
+        yield from _engine(data)
         for index, item in items(data, "levers"):
-            yield from _lever(item, ("levers", index), kind)
+            yield from _lever(item, ("levers", index))
 
 
-def _engine(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _engine(data: Mapping[str, Any]) -> Iterator[Problem]:
     settings = section(data, "engine")
     if not settings:
         return
     name = settings.get("name")
-    validator = schemas.of_engine(kind, name) if isinstance(name, str) or name is None else None
+    validator = schemas.of_engine(name) if isinstance(name, str) or name is None else None
     if validator is not None:
         yield from _against(validator, settings, ("engine",))
 
 
-def _lever(item: Mapping[str, Any], path: NodePath, kind: str) -> Iterator[Problem]:
+def _lever(item: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
     use = item.get("use")
-    validator = schemas.of_lever(kind, use) if isinstance(use, str) else None
+    validator = schemas.of_lever(use) if isinstance(use, str) else None
     if validator is not None:
         yield from _against(validator, item, path)
 

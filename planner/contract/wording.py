@@ -145,10 +145,11 @@ def _bad_name(error: Any, path: NodePath) -> Problem:
     return Problem("unknown-key", (*path, error.instance), message, "", at_key=True)
 
 
+def _misplaced(error: Any, path: NodePath) -> Iterator[Problem]:
+    yield Problem("misplaced-key", path, f"{quoted(str(path[-1]))} has no meaning here", "Remove it.", at_key=True)
+
+
 def _other(error: Any, path: NodePath) -> Iterator[Problem]:
-    if error.validator is None and path:
-        yield Problem("misplaced-key", path, f"{quoted(str(path[-1]))} has no meaning here", "Remove it.", at_key=True)
-        return
     yield Problem(
         "not-allowed-value", path, f"read {quoted(error.instance)}, which is not allowed", _about(error.schema)
     )
@@ -185,5 +186,6 @@ _WORDS: dict[str, Callable[[Any, NodePath], Iterator[Problem]]] = {
     "maxProperties": _too_long,
     "quantity": _unit,
     "alternatives": _alternatives,
+    "not": _misplaced,
     "dependentRequired": _without_partner,
 }

@@ -29,7 +29,16 @@ TITLE = "llama.cpp"
 FRACTION_KEY: str | None = None
 CHARGES_DRAFT = False
 STORES_SCORES = False
-PROPERTIES: dict[str, object] = {}
+PROPERTIES: dict[str, object] = {
+    "gpu_layers": {
+        "type": "integer",
+        "quantity": "count",
+        "minimum": 0,
+        "maximum": 1000000,
+        "description": "Layers kept on the accelerators, the head counted as one. Left out: all of them.",
+        "examples": [33],
+    },
+}
 LONGEST = 2**27
 
 

@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # text -> Document
     "source": set(),
     # Document -> findings
-    "contract": {"source", "units", "levers", "engines", "schema_composer"},
+    "contract": {"source", "units", "domain", "levers", "engines", "schema_composer"},
     "schema_composer": {"levers", "engines", "schema_partial"},
     "schema_partial": set(),
     # quantities -> SI floats

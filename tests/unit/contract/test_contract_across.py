@@ -1,0 +1,130 @@
+"""Rules that span several keys."""
+
+# One row a case, however long.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+ENGINE = "  max_model_len: 8192"
+CLASS = "      prompt_tokens: 500\n      output_tokens: 100"
+LEVER = "  - use: prefix-caching"
+LOAD = "  load: {concurrency: 8}"
+MODEL = "  ref: meta-llama/Llama-3.1-8B-Instruct"
+FIGURES = "  architecture: {parameters: 7e9, layers: 32, attention: %s%s}"
+LATENT = "{kind: latent, head_dim: 128, latent_dim: 512, rope_dim: 64}"
+
+REFUSED: list[tuple[str, str, str, str]] = [
+    # Accelerators against the parallel sizes: 4 x 1 x 1 = 4, not 1; 2 x 3 = 6
+    (ENGINE, "  tensor_parallel_size: §4", "count-mismatch", "4 x 1 x 1 = 4"),
+    (ENGINE, "  tensor_parallel_size: §2\n  data_parallel_size: 3", "count-mismatch", "2 x 1 x 3 = 6"),
+    ("  count: 1", "  count: §8", "count-mismatch", "hardware.count is 8"),
+    ("  accelerator: l4\n  count: 1", "  accelerator: [l4, t4]\n  count: §3", "count-mismatch", "the list of accelerators has 2"),
+    # What must rise
+    ("prompt_tokens: 500", "prompt_tokens: {p50: 900, p95: §800, max: 6000}", "not-in-order", "p95 is `800`, less than p50"),
+    ("prompt_tokens: 500", "prompt_tokens: {p95: 900, max: §800}", "not-in-order", "max is `800`, less than p95"),
+    ("prompt_tokens: 500", "prompt_tokens: {mean: 900, max: §800}", "not-in-order", "less than mean"),
+    ("{p95: 500 ms}", "{p50: 1 s, p99: §999 ms}", "not-in-order", "p99 is `999 ms`"),
+    ("objectives:", "objectives:\n  cost: {min: 2 USD/hour, max: §1 USD/hour}", "not-in-order", ""),
+    ("  count: 1", "  count: 1\n  replicas: {min: 3, max: §2}", "not-in-order", "max is `2`, less than min"),
+    # The load
+    (LOAD, "  load: {rate: 4 request/s, process: gamma}", "missing-key", "needs the key `cv`"),
+    (LOAD, "  load: {rate: 4 request/s, §cv: 2}", "conflicting-keys", "poisson, the default"),
+    (LOAD, "  load: {sessions: 50}", "missing-key", "`session`"),
+    (LOAD + "\n", "", "missing-key", "`workload` lacks the key `load`"),
+    # Classes
+    (CLASS, "      prompt_tokens: 500", "missing-key", "`output_tokens`"),
+    (CLASS, CLASS + "\n      share: §0.9", "shares-do-not-add-up", "0.9"),
+    (CLASS, CLASS + "\n      share: 60 %\n    - {name: b, context_tokens: 1, share: §50 %}", "shares-do-not-add-up", "1.1"),
+    (CLASS, CLASS + "\n      share: §1\n    - {name: b, context_tokens: 1}", "shares-do-not-add-up", "the others leave"),
+    # Names
+    (CLASS, CLASS + "\n    - {name: §chat, context_tokens: 5}", "duplicate-name", "two classes are called `chat`"),
+    (LEVER, LEVER + "\n  - use: §prefix-caching", "duplicate-name", "`prefix-caching`"),
+    # A key that a lever owns
+    (ENGINE, "  enable_prefix_caching: §false", "contradicting-lever", "rejects the lever, but the stack says adopt"),
+    # Dates
+    (LEVER, LEVER + "\nwaivers: [{finding: a, path: /x, reason: r, expires: §2027-02-30}]", "not-a-date", "2027-02-30"),
+    (LOAD, LOAD + "\n  growth: {rate: 8 % / month, from: §2026-13-01}", "not-a-date", "2026-13-01"),
+    # Figures
+    (MODEL, FIGURES % ("{head_dim: 128, heads: 30, kv_heads: §8}", ""), "figures-disagree", "30 query heads"),
+    (MODEL, FIGURES % ("{head_dim: 128, kv_heads: 8, §latent_dim: 512}", ""), "misplaced-key", "latent attention"),
+    (MODEL, FIGURES % (LATENT, ", active_parameters: §8e9"), "figures-disagree", "more than parameters"),
+    (MODEL, FIGURES % (LATENT, ", experts: {count: 4, per_token: §8}"), "figures-disagree", "experts.per_token is 8"),
+    (MODEL, FIGURES % ("{head_dim: 1, kv_heads: 1, window: 8, window_layers: §33}", ""), "figures-disagree", "33"),
+    # Flags that are keys
+    (ENGINE, "  args: {§--max-model-len: 4096}", "modelled-argument", "`--max-model-len`"),
+    (ENGINE, "  args: {§tp-size: 2}", "modelled-argument", "`tp-size`"),
+    (ENGINE, "  args: {§gpu-memory-utilization: 0.8}", "modelled-argument", ""),
+    # Precisions
+    (MODEL, MODEL + "\n  weights: §fp9", "unknown-format", "no weights format `fp9`"),
+    (ENGINE, "  kv_cache_dtype: §fp9", "unknown-format", "no cache format `fp9`"),
+    (LEVER, "  - {use: quantize-weights, format: §awq-int5}", "unknown-format", "`awq-int5`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "slug", "message"), REFUSED, ids=[f"{c[2]}:{c[1][-28:].strip()}" for c in REFUSED]
+)
+def test_refused_where_it_was_written(marked: Any, old: str, new: str, slug: str, message: str) -> None:
+    found, place = marked(old, new)
+    assert found.id == slug
+    assert message in found.message
+    if "§" in new:
+        assert f"{found.location.line}:{found.location.column}" == place
+
+
+@pytest.mark.parametrize(
+    ("key", "lever", "accepted"),
+    [
+        ("engine: enforce_eager: true", "{use: cuda-graphs}", False),
+        ("engine: enforce_eager: true", "{use: cuda-graphs, status: consider}", True),
+        ("engine: enforce_eager: true", "{use: cuda-graphs, status: reject}", True),
+        ("engine: enforce_eager: false", "{use: cuda-graphs, status: reject}", False),
+        ("engine: enable_chunked_prefill: true", "{use: chunked-prefill}", True),
+        ("engine: enable_chunked_prefill: true", "{use: chunked-prefill, status: consider}", False),
+        ("engine: kv_cache_dtype: fp8", "{use: quantize-kv-cache, format: fp8}", True),
+        ("engine: kv_cache_dtype: fp8_e4m3", "{use: quantize-kv-cache, format: fp8}", True),
+        ("engine: kv_cache_dtype: fp8", "{use: quantize-kv-cache, format: int8}", False),
+        ("engine: kv_cache_dtype: fp8", "{use: quantize-kv-cache, format: fp8, status: reject}", False),
+        ("engine: kv_cache_dtype: bf16", "{use: quantize-kv-cache, format: fp8}", False),
+        ("engine: kv_cache_dtype: bf16", "{use: quantize-kv-cache, format: fp8, status: reject}", True),
+        ("engine: kv_cache_dtype: auto", "{use: quantize-kv-cache, format: fp8}", True),
+        ("model: weights: int8", "{use: quantize-weights, format: int4}", False),
+        ("model: weights: int8", "{use: quantize-weights, format: int8}", True),
+        ("model: weights: published", "{use: quantize-weights, format: int8}", True),
+        ("model: weights: fp16", "{use: quantize-weights, format: int8}", True),
+        ("engine: admission: on-demand", "{use: admission-policy, policy: reserve-maximum}", False),
+    ],
+)
+def test_one_switch_one_meaning(validate: Any, spec: str, key: str, lever: str, accepted: bool) -> None:
+    section, _, line = key.partition(": ")
+    text = spec.replace(f"\n{section}:\n", f"\n{section}:\n  {line}\n", 1)
+    text = text.replace("- use: prefix-caching", f"- {lever}")
+    assert [item.id for item in validate(text)] == ([] if accepted else ["contradicting-lever"])
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "  name: llama-cpp\n",  # splits by layers over every card
+        "  name: ideal\n",  # takes every card that no other size takes
+    ],
+)
+def test_engines_that_take_every_card(validate: Any, spec: str, new: str) -> None:
+    text = spec.replace("  count: 1\n", "  count: 6\n").replace("  name: vllm\n", new)
+    assert validate(text) == ()
+
+
+def test_shares_of_a_few_digits_are_a_whole(validate: Any, spec: str) -> None:
+    thirds = "".join(f"\n    - {{name: {name}, share: 0.333333, context_tokens: 8}}" for name in "abc")
+    text = spec.replace("\n    - name: chat\n      prompt_tokens: 500\n      output_tokens: 100", thirds)
+    assert validate(text) == ()
+
+
+def test_lengths_come_from_a_recorded_load(validate: Any, spec: str) -> None:
+    text = spec.replace("{concurrency: 8}", "{trace: traces/day.csv, scale: 1.5}")
+    text = text.replace("\n      prompt_tokens: 500\n      output_tokens: 100", "")
+    assert validate(text) == ()
