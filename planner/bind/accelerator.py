@@ -53,6 +53,25 @@ def memory_doubt(text: str, card: Accelerator) -> str | None:
     return None
 
 
+def doubt_memory(text: str, known: Accelerator, path: NodePath, binding: Binding) -> None:
+    """A warning where a declared memory differs from the card's as GiB and GB do, with the card's totals."""
+    doubt = memory_doubt(text, known)
+    if doubt:
+        binding.fault(
+            "memory-unit-doubt",
+            path,
+            doubt,
+            f"Leave it out to use the catalogue's {known.capacity_bytes / GIB:.2f} GiB, or write the unit meant.",
+            severity=Severity.WARNING,
+            values={
+                "declared_bytes": units.si(text, "memory"),
+                "catalogue_bytes": known.capacity_bytes,
+                "driver_bytes": known.driver_bytes,
+                "printed_bytes": known.marketed_bytes,
+            },
+        )
+
+
 def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: Binding) -> Accelerator | None:
     where = (*path, "ref") if corrections else path
     file = catalogue.find("accelerators", name, binding.folders)
@@ -112,19 +131,16 @@ def _remembered(
     """`card` with the memory that the spec declares: at its word, less what the system keeps of unified memory."""
     if isinstance(memory, Mapping):
         return card
-    doubt = memory_doubt(memory, known)
-    if doubt:
-        binding.fault(
-            "memory-unit-doubt",
-            path,
-            doubt,
-            f"Leave memory out to use the catalogue's {known.capacity_bytes / GIB:.2f} GiB, or write the unit meant.",
-            severity=Severity.WARNING,
-            values={"declared_bytes": units.si(memory, "memory"), "catalogue_bytes": known.capacity_bytes},
-        )
+    doubt_memory(memory, known, path, binding)
     capacities = document["accelerator"].get("memory") or {}
     share = float(capacities.get("gpu_share", 1.0)) if isinstance(capacities, Mapping) else 1.0
-    return replace(card, capacity_bytes=card.capacity_bytes * share, marketed_text=memory, driver_bytes=None)
+    return replace(
+        card,
+        capacity_bytes=card.capacity_bytes * share,
+        marketed_bytes=units.si(memory, "memory"),
+        marketed_text=memory,
+        driver_bytes=None,
+    )
 
 
 def _with_memory(card: Accelerator, path: NodePath, binding: Binding) -> Accelerator | None:

@@ -52,6 +52,7 @@ def from_entry(name: str, document: Entry) -> Accelerator:
         sources=tuple(document.get("sources", ())),
         disagreements=_text(document, "disagreements"),
         catalogue_id=name,
+        partition_of=_text(figures.get("partition") or {}, "parent"),
     )
 
 

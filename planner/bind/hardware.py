@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner import units
-from planner.bind.accelerator import accelerator
+from planner.bind.accelerator import accelerator, doubt_memory
 from planner.bind.context import Binding
 from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Replicas
 from planner.domain.plan import Origin
@@ -23,6 +23,8 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
         return None
     card = min(cards, key=lambda item: item.capacity_bytes)
     usable = section.get("usable_memory")
+    if usable is not None and card.catalogue_id is not None:
+        doubt_memory(usable, card, (*PATH, "usable_memory"), binding)
     binding.origins["memory"] = _memory_origin(section, card)
     return Hardware(
         cards=cards,

@@ -60,6 +60,7 @@ class Accelerator:
     driver_bytes: what the driver's tool prints. arithmetic_flop_per_s: dense, by number format
     (`fp32 tf32 bf16 fp16 fp8 int8 fp4 int4`). generation: the fallback key of measured efficiencies
     (`ampere`, `hopper`, `cdna3`, ...). compute_capability: NVIDIA's, as text. unified: memory is the host's.
+    partition_of: the id of the accelerator that a slice is a part of.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Accelerator:
     sources: tuple[str, ...] = ()
     disagreements: str = ""
     catalogue_id: str | None = None
+    partition_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
