@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from planner.contract import across, kinds, shape
 from planner.contract.problem import Problem
@@ -10,6 +11,7 @@ from planner.findings import Finding, Location
 from planner.source.document import Document
 
 MOST_FINDINGS = 200
+MOST_SOUGHT = 1000
 
 
 def validate(document: Document) -> tuple[Finding, ...]:
@@ -17,14 +19,15 @@ def validate(document: Document) -> tuple[Finding, ...]:
     faults = tuple(kinds.problems(document.data))
     if faults:
         return tuple(problem.finding(document) for problem in faults)
-    shapes = shape.problems(document.data, document.kind)
-    found = [*_without_echoes(shapes), *across.problems(document.data, document.kind)]
+    shapes = islice(shape.problems(document.data, document.kind), MOST_SOUGHT)
+    spanning = islice(across.problems(document.data, document.kind), MOST_SOUGHT)
+    found = [*_without_echoes(shapes), *spanning]
     ordered = sorted(found, key=lambda problem: (-len(problem.path), str(problem.path)))
     findings = [problem.finding(document) for problem in ordered[:MOST_FINDINGS]]
     findings.sort(key=lambda finding: (-finding.path.count("/"), finding.location or Location("")))
     if len(ordered) > MOST_FINDINGS:
-        more = len(ordered) - MOST_FINDINGS
-        findings.append(Problem("too-many-errors", (), f"and {more} more errors", "").finding(document))
+        message = f"more than {MOST_FINDINGS} errors: the others are not shown"
+        findings.append(Problem("too-many-errors", (), message).finding(document))
     return tuple(findings)
 
 
