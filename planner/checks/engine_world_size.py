@@ -1,7 +1,7 @@
 """The parallel sizes want another number of accelerators than one replica has.
 
 tensor x pipeline x data is what the engine takes. Too few to take: it does not start. Too many: some are paid for
-and idle. llama.cpp deals layers over whatever there is, and is not asked.
+and idle, so one of the two figures is not what is meant. llama.cpp deals layers over whatever there is, and is not asked.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     idle = "" if short else f": {count - wanted} would be idle"
     yield Finding(
         ID,
-        Severity.ERROR if short else Severity.WARNING,
+        SEVERITY,
         f"tensor x pipeline x data parallel sizes take {wanted} accelerators, a replica has {count}{idle}",
         f"For {count} accelerators: {ways}." if ways else f"Declare `count: {wanted}`.",
         "/hardware/count" if short or "tensor_parallel_size" not in plan.engine.origins else "/engine",
         {"world_size": wanted, "count": count, "layouts": fitting},
-        verdict=Verdict.INFEASIBLE if short else None,
+        verdict=Verdict.INFEASIBLE,
     )

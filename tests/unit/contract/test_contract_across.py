@@ -19,9 +19,6 @@ LATENT = "{kind: latent, head_dim: 128, latent_dim: 512, rope_dim: 64}"
 
 REFUSED: list[tuple[str, str, str, str]] = [
     # Accelerators against the parallel sizes: 4 x 1 x 1 = 4, not 1; 2 x 3 = 6
-    (ENGINE, "  tensor_parallel_size: §4", "count-mismatch", "4 x 1 x 1 = 4"),
-    (ENGINE, "  tensor_parallel_size: §2\n  data_parallel_size: 3", "count-mismatch", "2 x 1 x 3 = 6"),
-    ("  count: 1", "  count: §8", "count-mismatch", "hardware.count is 8"),
     ("  accelerator: l4\n  count: 1", "  accelerator: [l4, t4]\n  count: §3", "count-mismatch", "the list of accelerators has 2"),
     # What must rise
     ("prompt_tokens: 500", "prompt_tokens: {p50: 900, p95: §800, max: 6000}", "not-in-order", "p95 is `800`, less than p50"),
