@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from planner.domain.evaluation import LeverStep
@@ -19,9 +20,13 @@ SCHEMA_VERSION = "1"
 
 
 def render(judgements: Sequence[Judgement], _options: Options) -> str:
-    """One object, keys in a fixed order, no number that JSON lacks."""
-    document = {"schema_version": SCHEMA_VERSION, "results": [result_of(item) for item in judgements]}
-    return json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+    """One object, keys in a fixed order, no number that JSON lacks.
+
+    A result a line, each turned to text before the next: with `indent` Python's slow encoder would run, and a
+    thousand results would be held twice.
+    """
+    results = ",\n".join(json.dumps(result_of(item), ensure_ascii=True, allow_nan=False) for item in judgements)
+    return f'{{"schema_version": "{SCHEMA_VERSION}", "results": [\n{results}\n]}}\n'
 
 
 def result_of(judgement: Judgement) -> dict[str, Any]:
@@ -121,16 +126,23 @@ def whole(value: float) -> int | float:
 
 def plain(value: Any) -> Any:
     """Dataclasses as mappings, tuples as lists, whole floats kept as they are; infinities and NaN as null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-        return _contract_names(type(value).__name__, named)
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {name: plain(getattr(value, name)) for name in _fields(type(value))}
+        return _contract_names(type(value).__name__, named)
     return value
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _contract_names(kind: str, named: dict[str, Any]) -> dict[str, Any]:
