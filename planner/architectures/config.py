@@ -11,6 +11,7 @@ from planner.architectures.fields import Fields
 from planner.domain.model import Model
 from planner.findings import Finding
 
+UNCOUNTED = "the vision or audio tower is not counted"
 _TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
 
 
@@ -24,19 +25,32 @@ def read_config(
     """
     text = language_part(config)
     model_type = text.get("model_type") or config.get("model_type")
-    model_type = model_type if isinstance(model_type, str) else ""
+    model_type = model_type if isinstance(model_type, str) else _implied_type(text)
     family = families.get(model_type)
     if family is None and isinstance(config.get("model_type"), str):
         family = families.get(config["model_type"])
         model_type = config["model_type"] if family else model_type
     said = [] if family else [findings.unknown_type(model_type)]
     module = family or generic
-    fields = Fields({**module.DEFAULTS.get(model_type, {}), **_given(text), "model_type": model_type}, config)
+    defaults = dict(module.DEFAULTS.get(model_type, {}))
+    if text is not config:
+        defaults |= getattr(module, "NESTED_DEFAULTS", {}).get(model_type, {})
+    fields = Fields({**defaults, **_given(text), "model_type": model_type}, config)
     model, problems = _read(module, fields, model_type)
     if model is None:
         return None, problems
+    if UNCOUNTED in model.notes:
+        said.append(findings.uncounted_tower(str(config.get("model_type"))))
     stored, warnings = quantization.apply(model, config, text, hf_quant_config)
     return replace(stored, name=name), said + warnings
+
+
+def _implied_type(text: Mapping[str, Any]) -> str:
+    """The type of a file that names none: those of the original state-space models hold an `ssm_cfg`."""
+    settings = text.get("ssm_cfg")
+    if not isinstance(settings, Mapping):
+        return ""
+    return "mamba2_original" if settings.get("layer") == "Mamba2" else "mamba"
 
 
 def _given(text: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,13 +71,14 @@ def language_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _with_towers(model: Model, fields: Fields) -> Model:
     """The model with the weights of its vision and audio encoders, where the file describes any."""
-    has_towers = any(isinstance(fields.root.get(key), Mapping) for key in ("vision_config", "audio_config"))
+    keys = ("vision_config", "audio_config", "thinker_config")
+    has_towers = any(isinstance(fields.root.get(key), Mapping) for key in keys)
     if not has_towers:
         return model
     kind = fields.root.get("model_type")
     module = towers.get(kind) if isinstance(kind, str) else None
     if module is None:
-        return replace(model, multimodal=True, notes=("the vision or audio tower is not counted",))
+        return replace(model, multimodal=True, notes=(UNCOUNTED,))
     root = Fields(fields.root)
     root.missing, root.problems = fields.missing, fields.problems
     return replace(model, multimodal=True, towers=module.read(root, model.hidden))

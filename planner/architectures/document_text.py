@@ -1,4 +1,4 @@
-"""A Model document as YAML: a line a figure, small mappings of figures on one line, the same bytes for the same data."""
+"""A Model document as YAML: a line a figure, small mappings on one line, the same bytes for the same data."""
 
 from __future__ import annotations
 

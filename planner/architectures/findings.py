@@ -31,3 +31,13 @@ def unknown_type(model_type: str) -> Finding:
         "compare the parameter count with the publisher's",
         values={"model_type": model_type[:60]},
     )
+
+
+def uncounted_tower(model_type: str) -> Finding:
+    return Finding(
+        "model-config-tower-unknown",
+        Severity.WARNING,
+        f"the vision or audio encoder of model type {model_type[:60]!a} is not known; its weights are not counted",
+        "reserve room for it with `hardware.reserved`",
+        values={"model_type": model_type[:60]},
+    )

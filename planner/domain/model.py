@@ -108,6 +108,7 @@ MixerKind = Literal[
     "kimi-delta-attention",
     "lightning-attention",
     "rwkv",
+    "short-convolution",
     "linear",
     "none",
 ]

@@ -4,6 +4,7 @@ A family module has a docstring (what sets the family apart) and:
 
 MODEL_TYPES: tuple[str, ...]            the `model_type` values that it reads.
 DEFAULTS: dict[str, dict[str, Any]]     {model_type: class defaults for fields that published files leave out}.
+NESTED_DEFAULTS, optional               the same, of language parts inside multimodal files, which are cut shorter.
 
 def read(fields: Fields) -> Model       problems go to `fields`; the Model is dropped if there are any.
 """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from planner.architectures import weights
 from planner.architectures.decoder import grouped_attention, pre_norms, uniform, width
 from planner.architectures.feed_forward import gated
 from planner.architectures.fields import Fields
@@ -38,4 +40,5 @@ def _telechat(fields: Fields) -> Model:
     """Biases on the attention output and on the down product (`dense` and `down_proj`), none elsewhere."""
     attention = grouped_attention(fields, output_bias=True)
     fed = gated(attention.hidden, width(fields))
-    return uniform(fields, attention, fed, tied=False)
+    bias = weights.vector("mlp.down_proj.bias", attention.hidden)
+    return uniform(fields, attention, replace(fed, weights=(*fed.weights, bias)), tied=False)

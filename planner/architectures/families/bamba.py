@@ -36,7 +36,9 @@ def read(fields: Fields) -> Model:
     attention = grouped_attention(fields, input_bias=bias, output_bias=bias).mixer()
     listed = {item for item in fields.sequence("attn_layer_indices") or [] if isinstance(item, int)}
     types = layer_types(fields, layers)
-    attends = [item == "attention" for item in types] if types else [index in listed for index in range(layers)]
+    attends = [index in listed for index in range(layers)]
+    if types:
+        attends = ["attention" in item and "linear" not in item for item in types]
     fed = gated(hidden, width(fields), bias=fields.flag("mlp_bias"), prefix="feed_forward")
 
     def build(with_attention: bool) -> Layer:
@@ -49,7 +51,8 @@ def _zamba2(fields: Fields) -> Model:
     """Hybrid layers run a shared block before their Mamba-2; its weights are counted where they first occur."""
     hidden, layers = hidden_size(fields), layer_count(fields)
     types = fields.sequence("layers_block_type", "layer_types") or []
-    hybrid = [index for index, item in enumerate(types[:layers]) if item == "hybrid"]
+    names = ("hybrid", "full_attention", "hybrid_attention")
+    hybrid = [index for index, item in enumerate(types[:layers]) if item in names]
     owners = set(hybrid[: fields.need("num_mem_blocks")])
     mamba = _zamba2_mamba(fields, hidden)
 

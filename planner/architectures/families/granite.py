@@ -47,7 +47,8 @@ def _hybrid(fields: Fields, attention: Attention) -> Model:
     def build(kind: str) -> Layer:
         return Layer((mamba2(fields) if kind == "mamba" else attention.mixer(),), (fed,), norms)
 
-    return assemble(fields, group(["mamba" if item == "mamba" else "" for item in types], build), tied=False)
+    kinds = ["mamba" if item in ("mamba", "linear_attention") else "" for item in types]
+    return assemble(fields, group(kinds, build), tied=False)
 
 
 def mamba2(fields: Fields) -> Mixer:

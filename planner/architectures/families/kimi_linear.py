@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.architectures.decoder import experts, pre_norms, sparse_layers, width
+from planner.architectures.decoder import experts, layer_types, pre_norms, sparse_layers, width
 from planner.architectures.families.deepseek import latent_attention
 from planner.architectures.feed_forward import gated
 from planner.architectures.fields import Fields
@@ -21,6 +21,9 @@ def read(fields: Fields) -> Model:
     layers, hidden = layer_count(fields), hidden_size(fields)
     linear = fields.below("linear_attn_config")
     delta = {item - 1 for item in linear.sequence("kda_layers") or [] if isinstance(item, int)}
+    types = layer_types(fields, layers)
+    if types and not delta:
+        delta = {index for index, item in enumerate(types) if item == "linear_attention"}
     mixture = None
     if fields.has("num_experts", "n_routed_experts"):
         latent = fields.optional("routed_expert_hidden_size")
@@ -29,7 +32,7 @@ def read(fields: Fields) -> Model:
     sparse = sparse_layers(fields, layers) if mixture else [False] * layers
 
     def build(kind: tuple[bool, bool]) -> Layer:
-        mixer = _delta(linear, hidden) if kind[0] else latent_attention(
+        mixer = _delta(fields, linear, hidden) if kind[0] else latent_attention(
             fields, output_gate=fields.flag("mla_use_output_gate")
         ).mixer()  # fmt: skip
         fed = mixture.feed_forward() if kind[1] and mixture else gated(hidden, width(fields))
@@ -39,11 +42,11 @@ def read(fields: Fields) -> Model:
     return assemble(fields, group(kinds, build), tied=False)
 
 
-def _delta(linear: Fields, hidden: int) -> Mixer:
+def _delta(fields: Fields, linear: Fields, hidden: int) -> Mixer:
     return KimiDeltaAttention(
         hidden=hidden,
-        heads=linear.need("num_heads"),
-        head_dim=linear.need("head_dim"),
-        kernel=linear.need("short_conv_kernel_size"),
+        heads=linear.optional("num_heads") or fields.need("linear_num_heads", "num_attention_heads"),
+        head_dim=linear.optional("head_dim") or fields.need("linear_head_dim"),
+        kernel=linear.optional("short_conv_kernel_size") or fields.need("linear_conv_kernel_dim"),
         full_gate=linear.flag("use_full_rank_gate"),
     ).mixer()

@@ -9,8 +9,14 @@ from planner.architectures.feed_forward import gated
 from planner.architectures.fields import Fields
 from planner.domain.model import Model
 
-MODEL_TYPES = ("llama", "yi", "aquila", "xverse", "internlm", "deepseek_llm", "vicuna", "skywork", "orion")
+MODEL_TYPES = ("llama", "yi", "aquila", "xverse", "internlm", "deepseek_llm", "vicuna", "skywork")
 DEFAULTS: dict[str, dict[str, Any]] = {"llama": {"vocab_size": 32000}}
+NESTED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "llama": {
+        "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "max_position_embeddings": 2048,
+    },
+}  # fmt: skip
 
 
 def read(fields: Fields) -> Model:

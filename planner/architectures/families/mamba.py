@@ -10,17 +10,18 @@ from planner.architectures.recurrent import Mamba1, Mamba2, state_bytes
 from planner.architectures.stack import Layer, assemble, group, hidden_size, layer_count, vocabulary_size
 from planner.domain.model import Mixer, Model
 
-MODEL_TYPES = ("mamba", "mamba2", "falcon_mamba", "ssm")
+MODEL_TYPES = ("mamba", "mamba2", "mamba2_original", "falcon_mamba")
 DEFAULTS: dict[str, dict[str, Any]] = {
     "mamba": {"state_size": 16, "conv_kernel": 4, "expand": 2, "vocab_size": 50280},
     "falcon_mamba": {"state_size": 16, "conv_kernel": 4, "expand": 16, "vocab_size": 65024},
     "mamba2": {"state_size": 128, "conv_kernel": 4, "expand": 2, "n_groups": 8, "head_dim": 64, "num_heads": 128},
+    "mamba2_original": {"state_size": 128, "conv_kernel": 4, "expand": 2, "n_groups": 1, "head_dim": 64},
 }
 
 
 def read(fields: Fields) -> Model:
     """The inner width is `intermediate_size` where it is given: Falcon-Mamba's `expand` says something else."""
-    mixer = _second(fields) if fields.text("model_type") == "mamba2" else _first(fields)
+    mixer = _second(fields) if fields.text("model_type").startswith("mamba2") else _first(fields)
     norms = weights.norms(hidden_size(fields), "norm")
     groups = group([0] * layer_count(fields), lambda _: Layer((mixer,), (), norms))
     return assemble(fields, groups, tied=fields.text("model_type") != "mamba2", vocabulary=_padded(fields))
@@ -56,7 +57,7 @@ def _first(fields: Fields) -> Mixer:
 def _second(fields: Fields) -> Mixer:
     return Mamba2(
         hidden=hidden_size(fields),
-        heads=fields.need("num_heads"),
+        heads=fields.optional("num_heads") or max(1, _inner(fields) // fields.need("head_dim")),
         head_dim=fields.need("head_dim"),
         state=fields.need("state_size"),
         groups=fields.need("n_groups"),

@@ -10,6 +10,7 @@ from planner.architectures.decoder import (
     HEAD_NAMES,
     experts,
     grouped_attention,
+    layer_types,
     pre_norms,
     sparse_layers,
     uniform,
@@ -41,7 +42,10 @@ def read(fields: Fields) -> Model:
 def _second(fields: Fields) -> Model:
     """`hybrid_layer_pattern`: 1 slides. `attention_chunk_size` in these files means nothing."""
     layers, hidden = layer_count(fields), hidden_size(fields)
+    types = layer_types(fields, layers)
     slides = fields.per_layer(layers, "hybrid_layer_pattern", default=0, smallest=0)
+    if types and not fields.has("hybrid_layer_pattern"):
+        slides = [int("sliding" in item) for item in types]
     sparse = sparse_layers(fields, layers)
     mixture = experts(fields, router_bias=fields.text("topk_method") == "noaux_tc")
 

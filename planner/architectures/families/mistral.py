@@ -12,6 +12,12 @@ from planner.domain.model import Model
 
 MODEL_TYPES = ("mistral", "mixtral", "ministral", "ministral3")
 DEFAULTS: dict[str, dict[str, Any]] = {}
+NESTED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "mistral": {
+        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8,
+    },
+}  # fmt: skip
 
 
 def read(fields: Fields) -> Model:

@@ -1,4 +1,4 @@
-"""Nemotron-4: plain squared-ReLU feed-forward, layer norms with biases."""
+"""Nemotron-4 and Jais 2: plain squared-ReLU feed-forward, layer norms with biases."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from planner.architectures.feed_forward import plain
 from planner.architectures.fields import Fields
 from planner.domain.model import Model
 
-MODEL_TYPES = ("nemotron",)
-DEFAULTS: dict[str, dict[str, Any]] = {"nemotron": {"vocab_size": 256000}}
+MODEL_TYPES = ("nemotron", "jais2")
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "nemotron": {"vocab_size": 256000},
+    "jais2": {"attention_bias": True, "mlp_bias": True},
+}
 
 
 def read(fields: Fields) -> Model:

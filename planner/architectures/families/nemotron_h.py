@@ -14,6 +14,7 @@ from planner.domain.model import FeedForward, LayerGroup, Mixer, Model
 
 MODEL_TYPES = ("nemotron_h", "nemotron_h_puzzle")
 DEFAULTS: dict[str, dict[str, Any]] = {"nemotron_h": {"conv_kernel": 4, "ssm_state_size": 128, "n_groups": 8}}
+_NAMES = {"linear_attention": "mamba", "full_attention": "attention"}
 _LETTERS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 
@@ -53,7 +54,8 @@ def _kinds(fields: Fields, pattern: str, listed: str) -> list[str]:
     letters = [_LETTERS.get(letter, "") for letter in text[:MOST_LAYERS] if letter != "|"]
     if "" in letters:
         fields.problem(pattern, "only the letters M, *, - and E are known")
-    return letters or [str(item) for item in fields.sequence(listed, "layer_types") or []]
+    names = [str(item) for item in fields.sequence(listed, "layer_types") or []]
+    return letters or [_NAMES.get(item, item) for item in names]
 
 
 def _attention(fields: Fields) -> Mixer:

@@ -19,7 +19,7 @@ from planner.architectures.fields import Fields
 from planner.architectures.stack import layer_count
 from planner.domain.model import FeedForward, Model
 
-MODEL_TYPES = ("seed_oss", "arcee", "apertus", "smollm3", "dots1", "helium", "cwm", "Yi", "solar", "nanochat")
+MODEL_TYPES = ("seed_oss", "arcee", "apertus", "smollm3", "dots1", "helium", "cwm", "Yi", "solar", "iquestcoder")
 DEFAULTS: dict[str, dict[str, Any]] = {
     "seed_oss": {"attention_bias": True, "attention_out_bias": False},
     "smollm3": {"vocab_size": 128256},

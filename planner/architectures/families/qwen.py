@@ -15,6 +15,12 @@ MODEL_TYPES = (
     "qwen3_vl_text", "qwen3_vl_moe_text", "qwen2_5_omni_text", "qwen3_omni_moe_text",
 )  # fmt: skip
 DEFAULTS: dict[str, dict[str, Any]] = {}
+NESTED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "qwen2": {
+        "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 32,
+    },
+}  # fmt: skip
 
 
 def read(fields: Fields) -> Model:
