@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ INDEX = "model.safetensors.index.json"
 LARGEST_BYTES = 64 * 2**20
 
 
+class CouldNotError(click.ClickException):
+    """Nothing could be read: exit status 2."""
+
+    exit_code = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """Files of one commit. checkpoint_bytes: what the safetensors index says that all tensors hold."""
@@ -30,39 +37,32 @@ class Fetched:
 
 
 def fetch(name: str, revision: str | None) -> Fetched:
-    """config.json and what stands beside it, in the hub's own cache. Raises click.ClickException (exit status 2)."""
+    """config.json and what stands beside it, in the hub's own cache. Raises CouldNotError."""
     hub = _client()
     try:
         info = hub.HfApi().model_info(name, revision=revision)
         commit = str(info.sha)
         published = {str(item.rfilename) for item in info.siblings or ()}
         if CONFIG not in published:
-            raise _failure(f"{quoted(name)} holds no {CONFIG}")
+            raise CouldNotError(f"{quoted(name)} holds no {CONFIG}")
         wanted = [file for file in (CONFIG, QUANTIZATION, INDEX) if file in published]
         paths = {file: Path(hub.hf_hub_download(name, file, revision=commit)) for file in wanted}
-    except click.ClickException:
+    except CouldNotError:
         raise
     except Exception as error:  # what the client raises differs by its version
         first = str(error).strip().split("\n", 1)[0]
-        raise _failure(f"{quoted(name)} cannot be fetched: {type(error).__name__}: {plain(first)}") from error
+        raise CouldNotError(f"{quoted(name)} cannot be fetched: {type(error).__name__}: {plain(first)}") from error
     return Fetched(name, commit, paths[CONFIG], _total_size(paths.get(INDEX)))
 
 
 def _client() -> Any:
     try:
-        import huggingface_hub
+        return importlib.import_module("huggingface_hub")
     except ImportError:
-        raise _failure(
+        raise CouldNotError(
             "huggingface_hub is not installed. Install the extra: pip install 'inference-planner[hub]', "
             "or download config.json and give its path."
         ) from None
-    return huggingface_hub
-
-
-def _failure(message: str) -> click.ClickException:
-    failure = click.ClickException(message)
-    failure.exit_code = 2
-    return failure
 
 
 def _total_size(index: Path | None) -> int | None:

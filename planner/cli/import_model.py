@@ -53,11 +53,11 @@ def import_model(source: str, output: Path | None, name: str | None, revision: s
 
 
 def from_file(path: Path, name: str | None = None, revision: str = "") -> Imported:
-    """A config.json with what stands beside it, or a GGUF header. Raises click.ClickException where it is unreadable."""
+    """A config.json with what stands beside it, or a GGUF header. Raises hub.CouldNotError."""
     called = name or name_of(path)
     try:
         with path.open("rb") as stream:
-            is_gguf = stream.read(4) in (b"GGUF", b"FUGG")
+            is_gguf = stream.read(4) == b"GGUF"
         if is_gguf:
             from planner.architectures.gguf import read_gguf
 
@@ -66,9 +66,7 @@ def from_file(path: Path, name: str | None = None, revision: str = "") -> Import
             model, found = read_config_file(path, name=called)
             findings = list(found)
     except OSError as error:
-        failure = click.ClickException(f"{visible(path.as_posix())} cannot be read: {error.strerror}")
-        failure.exit_code = 2
-        raise failure from error
+        raise hub.CouldNotError(f"{visible(path.as_posix())} cannot be read: {error.strerror}") from error
     return Imported(model, findings, path.name, revision)
 
 
@@ -81,10 +79,10 @@ def name_of(path: Path) -> str:
 def _from_hub(repository: str, name: str | None, revision: str | None) -> Imported:
     fetched = hub.fetch(repository, revision)
     model, findings = read_config_file(fetched.config, name=name or fetched.name)
-    findings = list(findings)
+    said = list(findings)
     if model is not None and fetched.checkpoint_bytes is not None:
-        findings += compare(model, fetched.checkpoint_bytes)
-    return Imported(model, findings, f"https://huggingface.co/{fetched.name}", fetched.revision)
+        said += compare(model, fetched.checkpoint_bytes)
+    return Imported(model, said, f"https://huggingface.co/{fetched.name}", fetched.revision)
 
 
 def compare(model: Model, checkpoint_bytes: int) -> list[Finding]:
