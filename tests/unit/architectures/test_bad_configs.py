@@ -75,12 +75,13 @@ def test_junk_in_every_field_of_every_family(model_type: str) -> None:
 
 
 def _survives(model_type: str, junk: Any) -> None:
-    names = (
-        "hidden_size num_hidden_layers num_attention_heads num_key_value_heads intermediate_size vocab_size head_dim "
-        "layer_types sliding_window num_experts num_experts_per_tok moe_intermediate_size kv_lora_rank q_lora_rank "
-        "attn_config ffn_config block_configs linear_attn_config compress_ratios hybrid_override_pattern "
-        "quantization_config vision_config audio_config text_config dtype mamba_d_state n_routed_experts"
-    ).split()
+    names = [
+        "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",
+        "vocab_size", "head_dim", "layer_types", "sliding_window", "num_experts", "num_experts_per_tok",
+        "moe_intermediate_size", "kv_lora_rank", "q_lora_rank", "attn_config", "ffn_config", "block_configs",
+        "linear_attn_config", "compress_ratios", "hybrid_override_pattern", "quantization_config", "vision_config",
+        "audio_config", "text_config", "dtype", "mamba_d_state", "n_routed_experts"
+    ]  # fmt: skip
     model, findings = read_config({"model_type": model_type, **dict.fromkeys(names, junk)}, name="x")
     assert model is not None or findings
     for name in names:

@@ -115,7 +115,7 @@ def test_sizes_that_are_zero_or_null_are_absent(read: Any, llama_8b: dict[str, A
 
 
 def test_falcon_mamba_ignores_expand(read: Any) -> None:
-    """`expand: 16` would be 65,536; `intermediate_size` 8192 is what the model has: 64 x 8192 x (3 x 2 + 16 x 4) bytes."""
+    """`expand: 16` would be 65,536; the model has `intermediate_size` 8192: 64 x 8192 x (3 x 2 + 16 x 4) bytes."""
     config = {
         "model_type": "falcon_mamba", "hidden_size": 4096, "num_hidden_layers": 64, "expand": 16, "state_size": 16,
         "conv_kernel": 4, "intermediate_size": 8192, "time_step_rank": 256, "vocab_size": 65024,
@@ -127,7 +127,7 @@ def test_falcon_mamba_ignores_expand(read: Any) -> None:
 
 
 def test_attention_in_some_layers_only(read: Any) -> None:
-    """Nemotron-NAS in small: attention in one of two layers, feed-forwards of 2/3 x 1.5 x 256 and x 3 x 256, up to 256."""
+    """Nemotron-NAS in small: attention in one of two layers, feed-forwards of 2/3 x 1.5 x 256 and 2/3 x 3 x 256."""
 
     def block(attention: dict[str, Any], multiplier: float) -> dict[str, Any]:
         return {"attention": attention, "ffn": {"ffn_mult": multiplier}}

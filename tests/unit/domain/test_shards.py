@@ -47,7 +47,7 @@ def test_uneven_stages_give_the_rest_before_the_last() -> None:
 
 
 def test_experts_divide_over_ranks_and_their_width_over_the_rest() -> None:
-    """8 experts of 64 x 128: over 2 ranks 4 whole ones; TP4 with EP2 halves their width; EP3 leaves 3 on the fullest."""
+    """8 experts: over 2 ranks 4 whole ones; TP4 with EP2 halves their width; EP3 leaves 3 on the fullest."""
     weight = Weight("e", 64, 128, "expert", "column", copies=8)
     assert shards.weight_share(weight, Parallel(tensor=2, expert=2)) == 1 / 2
     assert shards.weight_share(weight, Parallel(tensor=4, expert=2)) == 1 / 4
@@ -103,5 +103,6 @@ def test_cache_precisions() -> None:
     whole = 6 * 256 * 2
     assert shards.kv_bytes_per_token(model, "fp8_e4m3") == whole / 2
     assert shards.kv_bytes_per_token(model, "q8_0") == whole / 2 * 34 / 32
-    latent = Model("m", 1, 1, (LayerGroup((0,), (Mixer("latent-attention", cache=(CacheEntry(576, role="latent"),)),)),))
+    mixer = Mixer("latent-attention", cache=(CacheEntry(576, role="latent"),))
+    latent = Model("m", 1, 1, (LayerGroup((0,), (mixer,)),))
     assert shards.kv_bytes_per_token(latent, "fp8_ds_mla") == 656
