@@ -150,6 +150,10 @@ def _entry(section: str, name: str, folders: tuple[Path, ...]) -> dict[str, Any]
     if section == "accelerators":
         generation = document["accelerator"].get("generation")
         extra["generation"] = catalogue.entry("generations", str(generation))
+    if section == "models":
+        from planner.cli import catalog_model
+
+        extra["figures"] = catalog_model.figures(document)
     return {**document, **extra, "digest": catalogue.digest_of(document)}
 
 

@@ -22,7 +22,14 @@ def listing(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def entry(section: str, data: Mapping[str, Any]) -> str:
-    """Every value of one entry, indented as the file nests; memory in GiB and GB, prices one a line."""
+    """Every value of one entry, indented as the file nests; memory in GiB and GB, prices one a line.
+
+    Of models: what their weights, caches and states add up to.
+    """
+    if section == "models":
+        from planner.cli import catalog_model
+
+        return "".join(f"{safe(line)}\n" for line in catalog_model.lines(data))
     lines = list(_lines(data)) if section != "accelerators" else list(_accelerator(data))
     return "\n".join(lines) + "\n"
 
