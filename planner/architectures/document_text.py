@@ -48,5 +48,15 @@ def _flow(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, str):
-        return value if _BARE.fullmatch(value) and value.lower() not in _WORDS else json.dumps(value)
+        return value if _BARE.fullmatch(value) and value.lower() not in _WORDS else _quoted(value)
     return json.dumps(value)
+
+
+def _quoted(value: str) -> str:
+    """Between double quotes; YAML's own escapes for what cannot be printed (JSON's surrogate pairs are none)."""
+    whole = json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    return whole if whole.isprintable() else "".join(map(_escaped, whole))
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else f"\\U{ord(character):08x}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from planner.architectures import layer_ranges
@@ -75,8 +75,11 @@ def _kept(model: Model) -> Iterator[str]:
     """Cache of a token and state of a sequence, at the precision that the checkpoint or its dtype fixes."""
     cached = shards.kv_bytes_per_token(model)
     if cached:
-        whole = tuple(group for group in model.groups if not any(e.window for m in group.mixers for e in m.cache))
-        windowed = cached - shards.kv_bytes_per_token(replace(model, groups=whole))
+        windowed = math.fsum(
+            count * shards.entry_bytes(entry, model) / entry.stride
+            for count, entry in model.cache_entries()
+            if entry.window is not None and entry.role in ("kv", "latent")
+        )
         limit = f", {windowed:,.0f} of them only within a window" if windowed else ""
         yield _row("cache", f"{cached:,.0f} bytes a token in {model.cache_format or model.dtype}{limit}")
     index = shards.index_bytes_per_token(model)
