@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner import bind, checks, contract, evaluation, source, waivers
+from planner.bind import names
 from planner.checks import expectation_not_met
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
@@ -77,6 +78,8 @@ def judge_document(document: Document, *, today: str, before: Iterable[Finding] 
         if plan is not None:
             result = evaluation.run(plan)
             findings += (_located(finding, document) for finding in checks.run(plan, result))
+    elif document.kind == "Deployment":
+        findings += names.unresolved(document, project.catalogue)
     judged = waivers.apply(_as_set(findings, project), document, today) if plan is not None else tuple(findings)
     expect = plan.expect if plan is not None else None
     if expect is not None and verdict_of(judged) is not Verdict(expect):

@@ -47,7 +47,7 @@ def read_figures(section: Mapping[str, Any], *, name: str) -> tuple[Model | None
         groups=tuple(_groups(section, layers, rest, experts)),
         embedding=embedding,
         head=head,
-        norms=(Weight("remainder", rest % layers, 1, "linear", "column"),) if rest % layers else (),
+        norms=(Weight("remainder", 1, rest % layers, "linear", "column"),) if rest % layers else (),
         max_context=section.get("max_context"),
         dtype="bf16",
         family="figures",
@@ -115,7 +115,7 @@ def _experts(section: Mapping[str, Any], layers: int, hidden: int, available: in
         size = inactive // (_expert_layers(section, layers) * (count - used))
     else:
         return None
-    return Weight("experts", size, 1, "expert", "column", copies=count, active_copies=used)
+    return Weight("experts", 1, size, "expert", "column", copies=count, active_copies=used)
 
 
 def _groups(section: Mapping[str, Any], layers: int, rest: int, experts: Weight | None) -> list[LayerGroup]:
@@ -124,7 +124,7 @@ def _groups(section: Mapping[str, Any], layers: int, rest: int, experts: Weight 
     expert_layers = _expert_layers(section, layers) if experts else 0
     attending = int(attention.get("layers", layers - int(recurrent.get("layers", 0)) if recurrent else layers))
     windowed = int(attention.get("window_layers", attending)) if attention.get("window") else 0
-    body = Weight("body", rest // layers, 1, "linear", "column")
+    body = Weight("body", 1, rest // layers, "linear", "column")  # one long row: groups divide it
     kinds: dict[tuple[str, bool], list[int]] = {}
     for layer in range(layers):
         mixer = (

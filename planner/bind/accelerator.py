@@ -76,7 +76,7 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
     where = (*path, "ref") if corrections else path
     file = catalogue.find("accelerators", name, binding.folders)
     if file is None:
-        _unknown(name, where, binding)
+        unknown_accelerator(name, where, binding)
         return None
     wrong = _wrong(file, file.stat().st_mtime_ns)
     if wrong:
@@ -102,7 +102,8 @@ def _wrong(file: Path, _changed: int) -> str:
     return f"{found[0].location}: {found[0].message}" if found else ""
 
 
-def _unknown(name: str, path: NodePath, binding: Binding) -> None:
+def unknown_accelerator(name: str, path: NodePath, binding: Binding) -> None:
+    """The finding of a name that no catalogue has."""
     nearest = catalogue.suggest("accelerators", name, binding.folders)
     binding.fault(
         "unknown-accelerator",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planner import engines
+from planner import engines, units
 from planner.domain.engine import EngineSettings
 
 _COUNTS = (
@@ -35,7 +35,7 @@ def settings(section: Mapping[str, Any], count: int) -> EngineSettings:
     module = engines.get(name)
     fraction = getattr(module, "FRACTION_KEY", None)
     if fraction and section.get(fraction) is not None:
-        values["memory_fraction"] = float(section[fraction])
+        values["memory_fraction"] = units.si(section[fraction], "share")
     origins = dict.fromkeys(values, "spec")
     if "tensor_parallel_size" not in values:
         values["tensor_parallel_size"] = _left_over(values, count, name)

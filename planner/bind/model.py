@@ -35,19 +35,24 @@ def model(section: Mapping[str, Any], path: NodePath, binding: Binding) -> Model
 def _from_catalogue(name: str, path: NodePath, binding: Binding) -> Model | None:
     entry = catalogue.find("models", name, binding.folders)
     if entry is None:
-        nearest = catalogue.suggest("models", name, binding.folders)
-        binding.fault(
-            "unknown-model",
-            path,
-            f"{quoted(name)} is not in the catalogue",
-            (f"Nearest: {', '.join(nearest)}. " if nearest else "")
-            + "Import it with `planner import model`, or give the model's config.json as `config: ./config.json`.",
-        )
+        unknown_model(name, path, binding)
         return None
     found, findings, digest = _catalogue_model(entry)
     binding.adopt(findings, path)
     binding.catalogue[entry.stem.replace("--", "/")] = digest
     return found
+
+
+def unknown_model(name: str, path: NodePath, binding: Binding) -> None:
+    """The finding of a name that no catalogue has."""
+    nearest = catalogue.suggest("models", name, binding.folders)
+    binding.fault(
+        "unknown-model",
+        path,
+        f"{quoted(name)} is not in the catalogue",
+        (f"Nearest: {', '.join(nearest)}. " if nearest else "")
+        + "Import it with `planner import model`, or give the model's config.json as `config: ./config.json`.",
+    )
 
 
 @lru_cache(maxsize=256)
@@ -78,12 +83,11 @@ def _read_file(file: Path, _changed: int, name: str) -> tuple[Model | None, tupl
         if start == b"GGUF":
             from planner.architectures.gguf import read_gguf
 
-            found, findings = read_gguf(file)
-        else:
-            from planner.bind.config_file import read_config_file
+            header, said = read_gguf(file)
+            return header, tuple(said)
+        from planner.bind.config_file import read_config_file
 
-            found, findings = read_config_file(file, name=name)
+        return read_config_file(file, name=name)
     except OSError as error:
         problem = Finding("model-config-unreadable", Severity.ERROR, f"the file cannot be read: {error.strerror}")
         return None, (problem,)
-    return found, tuple(findings)

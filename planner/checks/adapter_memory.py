@@ -44,9 +44,17 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         ID,
         Severity.WARNING if swapped or large else SEVERITY,
         message + (f", and the load has {wanted} adapters: they are swapped in from the host" if swapped else ""),
-        f"Set max_loras to {wanted}, or serve fewer adapters." if swapped else "Set max_lora_rank to the largest real rank.",
+        f"Set max_loras to {wanted}, or serve fewer adapters."
+        if swapped
+        else "Set max_lora_rank to the largest real rank.",
         "/engine/max_loras",
-        {"adapter_bytes": size, "bytes_per_slot": size / slots if slots else None, "slots": slots, "rank": rank, "adapters": wanted},
+        {
+            "adapter_bytes": size,
+            "bytes_per_slot": size / slots if slots else None,
+            "slots": slots,
+            "rank": rank,
+            "adapters": wanted,
+        },
     )
 
 

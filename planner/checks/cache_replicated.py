@@ -44,6 +44,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         f"{whole / 1024:,.4g} KiB a token",
         "Data-parallel attention (data_parallel_size) divides the sequences, or fewer ranks with replicas.",
         "/engine/tensor_parallel_size",
-        {"copies": copies, "kv_bytes_per_token": whole, "kv_bytes_per_token_on_a_rank": rank,
-         "largest_dividing_size": max(1, round(tensor / copies))},
+        {
+            "copies": copies,
+            "kv_bytes_per_token": whole,
+            "kv_bytes_per_token_on_a_rank": rank,
+            "largest_dividing_size": max(1, round(tensor / copies)),
+        },
     )

@@ -44,9 +44,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     yield Finding(
         ID,
         SEVERITY,
-        f"a step of one stream reads {memory(weights)} of weights on a card: {significant(ceiling * per_step)} tokens/s "
+        f"a step of one stream reads {memory(weights)} of weights on a card: "
+        f"{significant(ceiling * per_step)} tokens/s "
         f"at its peak bandwidth, {significant(per_step / step)} predicted",
-        "More needs fewer bytes for a token: fewer active parameters or bits, speculation, or streams that share the read.",
+        "More needs fewer bytes a token: fewer active parameters or bits, speculation, or streams that share a read.",
         "/workload/load",
         {
             "bytes_per_step": weights,

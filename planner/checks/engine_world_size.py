@@ -1,7 +1,8 @@
 """The parallel sizes want another number of accelerators than one replica has.
 
 tensor x pipeline x data is what the engine takes. Too few to take: it does not start. Too many: some are paid for
-and idle, so one of the two figures is not what is meant. llama.cpp deals layers over whatever there is, and is not asked.
+and idle, so one of the two figures is not what is meant. llama.cpp deals layers over whatever there is, and is not
+asked.
 """
 
 from __future__ import annotations

@@ -23,9 +23,11 @@ FAILING = """
 apiVersion: planner/v1
 kind: Deployment
 metadata: {name: context-too-long-for-the-card}
-model: {architecture: {parameters: 7e9, layers: 32, attention: {heads: 32, kv_heads: 32, head_dim: 128}}, weights: q4_k_m}
+model:
+  architecture: {parameters: 7e9, layers: 32, attention: {heads: 32, kv_heads: 32, head_dim: 128}}
+  weights: q4_k_m
 hardware: {accelerator: {memory: 12 GB, bandwidth: 400 GB/s, compute: {fp16: 50 TFLOP/s}}}
-engine: {name: llama-cpp, max_model_len: 32768}
+engine: {name: llama-cpp, max_model_len: 32768, max_num_seqs: 1}
 workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}
 """
 PASSING = FAILING.replace("max_model_len: 32768", "max_model_len: 4096")

@@ -41,6 +41,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         f"{key} {fraction:g} leaves {memory(outside)} of a card for everything that the engine does not count",
         f"{USUAL:g} or less, unless this has been run with graphs, images and the longest prompts.",
         f"/engine/{key}",
-        {"fraction": fraction, "outside_bytes": outside, "cuda_graph_bytes": shipped.cuda_graph_bytes,
-         "gained_bytes": (fraction - USUAL) * shipped.capacity_bytes},
+        {
+            "fraction": fraction,
+            "outside_bytes": outside,
+            "cuda_graph_bytes": shipped.cuda_graph_bytes,
+            "gained_bytes": (fraction - USUAL) * shipped.capacity_bytes,
+        },
     )

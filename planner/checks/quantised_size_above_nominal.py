@@ -26,14 +26,7 @@ FAILING = """
 apiVersion: planner/v1
 kind: Deployment
 metadata: {name: large-tables}
-model:
-  architecture:
-    parameters: 8.03e9
-    layers: 32
-    hidden: 4096
-    vocabulary: 128256
-    attention: {heads: 32, kv_heads: 8, head_dim: 128}
-  weights: awq-int4
+model: {ref: meta-llama/Llama-3.1-8B-Instruct, weights: awq-int4}
 hardware: {accelerator: {memory: 24 GB, bandwidth: 1 TB/s, compute: {bf16: 100 TFLOP/s}}}
 engine: {name: vllm, max_model_len: 4096}
 workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}
@@ -50,16 +43,25 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if stored <= ALLOWED * nominal:
         return
     wide = math.fsum(
-        count * stored_bytes(weight, model) for count, weight in model.weights() if (weight.format or model.dtype) != name
+        count * stored_bytes(weight, model)
+        for count, weight in model.weights()
+        if (weight.format or model.dtype) != name
     )
     yield Finding(
         ID,
         SEVERITY,
-        f"the model is {memory(stored)}, {stored / nominal - 1:.0%} above {memory(nominal)} of {name} for every parameter: "
+        f"the model is {memory(stored)}, {stored / nominal - 1:.0%} above {memory(nominal)} of {name} for every "
+        "parameter: "
         f"{memory(wide)} of it are in other formats",
         "Take the size from the checkpoint's index, or its config's list of what is quantised.",
         "/model",
-        {"stored_bytes": stored, "nominal_bytes": nominal, "ratio": stored / nominal, "other_formats_bytes": wide, "format": name},
+        {
+            "stored_bytes": stored,
+            "nominal_bytes": nominal,
+            "ratio": stored / nominal,
+            "other_formats_bytes": wide,
+            "format": name,
+        },
     )
 
 

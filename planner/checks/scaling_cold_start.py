@@ -41,13 +41,16 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         spare = max(0.0, served.max_requests_per_s - served.requests_per_s)
     limits = [item.limit for item in plan.objectives.limits if item.metric == "time_to_first_token"]
     short = [limit for limit in limits if limit < start]
-    carried = f": what is spare carries {spare / start * 60:.3g} request/s more each minute" if spare is not None else ""
+    carried = (
+        f": what is spare carries {spare / start * 60:.3g} request/s more each minute" if spare is not None else ""
+    )
     yield Finding(
         ID,
         SEVERITY,
         f"a new replica serves after {duration(start)}{carried}"
         + (f", and requests above that miss the {duration(min(short))} to the first token" if short else ""),
-        f"Keep {start / 60:.3g} request/s spare for each request/s that a minute adds, raise `min`, or shorten the start.",
+        f"Keep {start / 60:.3g} request/s spare for each request/s that a minute adds, raise `min`, "
+        "or shorten the start.",
         "/hardware/replicas",
         {
             "start_time_s": start,

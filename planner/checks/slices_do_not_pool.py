@@ -37,9 +37,15 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     yield Finding(
         ID,
         SEVERITY,
-        f"{len(slices)} slices {card.id} are {len(slices)} memories of {memory(card.capacity_bytes)}, not one of {memory(total)}",
+        f"{len(slices)} slices {card.id} are {len(slices)} memories of {memory(card.capacity_bytes)}, "
+        f"not one of {memory(total)}",
         f"One slice for each replica (count 1), a larger slice, or {parent}.",
         "/hardware/count",
-        {"slices": len(slices), "slice_bytes": card.capacity_bytes, "parent": card.partition_of or None, "valid_counts": [1]},
+        {
+            "slices": len(slices),
+            "slice_bytes": card.capacity_bytes,
+            "parent": card.partition_of or None,
+            "valid_counts": [1],
+        },
         verdict=Verdict.INFEASIBLE,
     )

@@ -29,7 +29,11 @@ PASSING = FAILING.replace("rtx-4090", "a100-sxm-40")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     links, tensor = plan.hardware.links, plan.engine.tensor_parallel_size
-    if plan.engine.name in ("ideal", "llama-cpp") or tensor <= 2 or plan.hardware.accelerator.kind not in ("gpu", "slice"):
+    if (
+        plan.engine.name in ("ideal", "llama-cpp")
+        or tensor <= 2
+        or plan.hardware.accelerator.kind not in ("gpu", "slice")
+    ):
         return
     if not links.topology.startswith("pcie") and links.topology != "nvlink-pair":
         return
@@ -44,6 +48,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         f"tensor_parallel_size {tensor} over {links.topology}: two all-reduces a layer cross the bus{said}",
         f"Two ranks with pipeline_parallel_size {tensor // 2 if tensor % 2 == 0 else tensor}, or replicas.",
         "/engine/tensor_parallel_size",
-        {"tensor_parallel_size": tensor, "topology": links.topology, "prefill_communication_share": share,
-         "link_bytes_per_s": links.scale_up_bytes_per_s},
+        {
+            "tensor_parallel_size": tensor,
+            "topology": links.topology,
+            "prefill_communication_share": share,
+            "link_bytes_per_s": links.scale_up_bytes_per_s,
+        },
     )

@@ -20,7 +20,9 @@ FAILING = """
 apiVersion: planner/v1
 kind: Deployment
 metadata: {name: laptop}
-model: {architecture: {parameters: 7e9, layers: 32, attention: {heads: 32, kv_heads: 8, head_dim: 128}}, weights: q4_k_m}
+model:
+  architecture: {parameters: 7e9, layers: 32, attention: {heads: 32, kv_heads: 8, head_dim: 128}}
+  weights: q4_k_m
 hardware: {accelerator: m2-max}
 engine: {name: llama-cpp, max_model_len: 4096}
 workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}
@@ -54,4 +56,3 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "reserved_bytes": plan.hardware.reserved_bytes,
         },
     )
-

@@ -76,7 +76,7 @@ def write_whole(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as error:
         failure = click.ClickException(f"cannot write {visible(path.as_posix())}: {error.strerror}")
-        failure.exit_code = 2
+        failure.exit_code = 2  # type: ignore[misc]
         raise failure from error
     finally:
         with suppress(OSError):
