@@ -41,6 +41,8 @@ def _plan(binding: Binding) -> Plan | None:
     bound_hardware = hardware(binding.section("hardware"), binding)
     if bound_model is None or bound_hardware is None:
         return None
+    if isinstance(trace := binding.section("workload").get("load", {}).get("trace"), str):
+        binding.file(trace, ("workload", "load", "trace"))
     engine = settings(binding.section("engine"), bound_hardware.count)
     uses = stack.stack(binding, bound_model, engine, bound_hardware.accelerator.compute_capability)
     metadata = binding.section("metadata")

@@ -32,6 +32,15 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "/hardware",
             {"figures": ["cost"]},
         )
+    if plan.workload.load.kind == "trace":
+        yield Finding(
+            ID,
+            SEVERITY,
+            "latencies under load, throughput and cost a token are not computed: recorded arrivals need a simulation",
+            "Declare load.rate or load.concurrency to have them in closed form.",
+            "/workload/load",
+            {"figures": ["time_to_first_token_s", "inter_token_latency_s", "output_tokens_per_s"]},
+        )
     if any(item.context_tokens is not None for item in plan.workload.classes):
         yield Finding(
             ID,

@@ -73,6 +73,14 @@ def evaluate(plan: Plan, sequences_that_fit: float | None) -> Served:
     seats = seats_of(plan, sequences_that_fit)
     operating = operate(service, seats)
     latency = _latency(service, operating, mix)
+    if plan.workload.load.kind == "trace":  # recorded arrivals have no closed form: the steps alone are known
+        alone = Latency(
+            decode_step_s=latency.decode_step_s,
+            prefill_s=latency.prefill_s,
+            decode=latency.decode,
+            prefill=latency.prefill,
+        )
+        return Served(alone, Throughput(), operating, service, {})
     throughput = _throughput(service, operating, seats)
     classes: dict[str, tuple[Latency, Throughput]] = {}
     if len(plan.workload.classes) > 1 and mix.has_prompt:

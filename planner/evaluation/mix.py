@@ -70,7 +70,7 @@ def context_tokens(item: RequestClass) -> float:
     """Mean cached tokens of a decoding sequence: prompt + E[o^2] / (2 E[o]), or as declared."""
     if item.context_tokens is not None:
         return item.context_tokens
-    if item.output is None:
+    if item.output is None or item.output.mean <= 0:
         return prompt_tokens(item)
     return prompt_tokens(item) + _second_moment(item.output) / (2 * item.output.mean)
 

@@ -82,7 +82,7 @@ class Service:
         if self.plan.techniques.continuous_batching or self.step.ideal or not self.mix.has_prompt:
             return 1.0
         longest = max(item.output.maximum for item in self.mix.classes if item.output)
-        return max(self.mix.output / longest, 1e-6)
+        return max(self.mix.output / longest, 1e-6) if longest > 0 else 1.0
 
 
 def service_of(plan: Plan, mix: Mix) -> Service:
