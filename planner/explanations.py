@@ -7,21 +7,10 @@ from collections.abc import Mapping
 from planner import checks, discovery, engines, levers
 from planner.format import duration, memory, quantity
 from planner.pipeline import Judgement
+from planner.reading_explanations import READING
+from planner.spec_explanations import DECLARED
 
-CONTRACT: Mapping[str, str] = {
-    "unknown-key": "The schema knows no such key here. The hint names the nearest; `planner schema` prints them all.",
-    "missing-key": "A key that must be there is not.",
-    "wrong-type": "The value is of another kind than the key takes: text for a number, a list for a mapping.",
-    "unit-error": (
-        "A quantity needs its unit, spelled as in the hint. `80 GB` and `80 GiB` are different numbers,\n"
-        "`80 Gb` are bits, and a bare `80` is nothing."
-    ),
-    "waiver-expired": (
-        "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"
-        "removed or renewed."
-    ),
-    "waiver-unused": "A waiver excuses nothing: no finding of that id stands at that place.",
-}
+CONTRACT: Mapping[str, str] = {**READING, **DECLARED}
 
 
 def topics() -> list[str]:
