@@ -25,4 +25,4 @@ def test_many_specs_are_varied_and_counted() -> None:
     """Of a hundred, the 50th and the 100th are invalid by construction; some fit and some do not."""
     printed = run("many_specs.py", "--count", "100")
     assert re.match(r"100 specs: .*feasible.*infeasible, 2 invalid\n", printed)
-    assert re.search(r"^[\d.]+ s, [\d.]+ ms a spec, peak \d+ MB$", printed, re.M)
+    assert re.search(r"^[\d.]+ s \([\d.]+ s of processor\), [\d.]+ ms a spec, peak \d+ MB$", printed, re.M)
