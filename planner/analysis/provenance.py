@@ -8,6 +8,7 @@ from planner.domain.plan import Origin, Plan
 from planner.domain.shards import Parallel, kv_bytes_per_token, weight_bytes
 from planner.domain.workload import Length
 from planner.evaluation import Detail
+from planner.evaluation.efficiencies import efficiencies_of
 from planner.format import bandwidth, memory
 from planner.report.analysis_types import Assumption, ProvenanceRow, Quantity
 
@@ -32,15 +33,27 @@ def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
     for name, value in sorted(card.arithmetic_flop_per_s.items()):
         if name == plan.model.dtype or name in _formats(plan):
             yield ProvenanceRow(f"Arithmetic, {name}, dense peak", Quantity(value, "flop/s"), word, source)
-    derate = hardware.derate or card.derate
-    origin = _origin(plan, "derate", word)
-    yield ProvenanceRow("Achieved share of bandwidth", Quantity(derate.bandwidth, "share"), origin.word, origin.source)
-    yield ProvenanceRow("Achieved share of arithmetic", Quantity(derate.compute, "share"), origin.word, origin.source)
+    yield from _achieved(plan, word)
     if hardware.price_usd_per_hour is not None:
         origin = _origin(plan, "price", word)
         yield ProvenanceRow(
             "Price of an accelerator", Quantity(hardware.price_usd_per_hour, "usd/hour"), origin.word, origin.source
         )
+
+
+def _achieved(plan: Plan, word: str) -> Iterator[ProvenanceRow]:
+    """Shares of the peaks: declared, else measured under this engine, else (the ideal engine) the card's own."""
+    hardware = plan.hardware
+    derate, origin = hardware.derate or hardware.accelerator.derate, _origin(plan, "derate", word)
+    bandwidth, compute = derate.bandwidth, derate.compute
+    if hardware.derate is None and plan.engine.name != "ideal":
+        figure = efficiencies_of(plan)
+        bandwidth, compute = figure("bandwidth", "16"), figure("arithmetic", "16")
+        origin = Origin("catalogue", f"efficiencies of {plan.engine.name} on {hardware.accelerator.generation}")
+    yield ProvenanceRow(
+        "Achieved share of bandwidth, 16 bits", Quantity(bandwidth, "share"), origin.word, origin.source
+    )
+    yield ProvenanceRow("Achieved share of arithmetic, 16 bits", Quantity(compute, "share"), origin.word, origin.source)
 
 
 def _formats(plan: Plan) -> set[str]:

@@ -54,6 +54,15 @@ def with_defaults(plan: Plan) -> EngineSettings:
     )
 
 
+def cache_format(plan: Plan) -> str | None:
+    """FP8 where the weights are converted to FP8 or NVFP4: its converter writes an FP8 cache into such checkpoints.
+
+    Source: TensorRT-LLM's published FP8 and NVFP4 runs (perf-overview of v0.17 states it). None: as the model says.
+    """
+    converted = plan.model.quantization in ("fp8", "nvfp4") and plan.model.cache_format is None
+    return "fp8" if converted else None
+
+
 def default_levers(settings: EngineSettings, *_known: object) -> tuple[str, ...]:
     """In-flight batching, fused attention, graphs and block reuse are on; chunked context is not."""
     return ("continuous-batching", "exact-attention-kernel", "cuda-graphs", "prefix-caching")

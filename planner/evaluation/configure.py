@@ -21,6 +21,8 @@ def configure(plan: Plan, uses: Sequence[LeverUse]) -> Plan:
         if item.use != "change":
             configured = levers.pulled(configured, item)
     module = engines.get(configured.engine.name)
+    if configured.cache_format is None and hasattr(module, "cache_format"):
+        configured = replace(configured, cache_format=module.cache_format(configured))
     return replace(configured, engine=module.with_defaults(configured))
 
 

@@ -39,7 +39,7 @@ def _steps(plan: Plan, baseline: Evaluation, shipped: Evaluation) -> Iterator[Le
     from planner.evaluation import evaluate
 
     stacked: list[LeverUse] = []
-    before = baseline
+    before, below = baseline, configure(plan, ())
     everything = adopted(plan)
     for use in plan.levers:
         if use.status == "reject":
@@ -47,9 +47,11 @@ def _steps(plan: Plan, baseline: Evaluation, shipped: Evaluation) -> Iterator[Le
             continue
         if use.status == "adopt":
             stacked.append(use)
-            after = shipped if len(stacked) == len(everything) else evaluate(configure(plan, stacked))
+            here = configure(plan, stacked)
+            last = len(stacked) == len(everything)
+            after = before if here == below else shipped if last else evaluate(here)
             yield _step(use, before, after, levers.get(use.use).PENDING)
-            before = after
+            before, below = after, here
         else:
             tried = tuple(item for item in plan.levers if item in everything or item is use)
             yield _step(use, shipped, evaluate(configure(plan, tried)), levers.get(use.use).PENDING)

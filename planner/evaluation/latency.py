@@ -20,26 +20,11 @@ from planner.domain.evaluation import Latency, Percentiles, Throughput
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
 from planner.evaluation.mix import Mix, cached_tokens, images, mix_of, mixture_quantiles, quantile
+from planner.evaluation.operating import Operating, closed, opened
 from planner.evaluation.service import Service, service_of
 
 STABLE = 0.999
 """Utilisation from which a queue is said to grow without bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operating:
-    """Where one data-parallel rank works. batch: sequences that decode together. waiting_s: before the prefill.
-
-    utilisation: offered over served. overloaded: the queue grows without bound. rate_per_s: requests, this rank.
-    """
-
-    batch: float
-    itl_s: float
-    waiting_s: float
-    waiting_p: Mapping[str, float]
-    rate_per_s: float
-    utilisation: float
-    overloaded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +105,10 @@ def _itl(service: Service, batch: float, interrupting_s: float) -> float:
 
 
 def _closed(service: Service, concurrency: float, seats: float) -> Operating:
+    if service.step.cost is not None:
+        load = service.plan.workload.load
+        finite = load.requests / engines_of(service.plan) if load.requests and load.kind == "concurrency" else None
+        return closed(service, service.step.cost, concurrency, seats, finite)
     batch = max(min(concurrency, seats), 1.0)
     gaps = max(service.mix.output - 1.0, 1.0)
     request = service.request_s(batch)
@@ -130,6 +119,9 @@ def _closed(service: Service, concurrency: float, seats: float) -> Operating:
 
 def _open(service: Service, rate: float, seats: float) -> Operating:
     """B solves B = rate x (output - 1) x ITL(B); overloaded where no batch within the seats serves the rate."""
+    if service.step.cost is not None:
+        found = opened(service, service.step.cost, rate, seats, STABLE)
+        return found if found.overloaded else _with_tails(service, found)
     most = seats if math.isfinite(seats) else 4096.0
     utilisation = rate * service.request_s(most)
     if utilisation >= STABLE:
@@ -148,6 +140,13 @@ def _open(service: Service, rate: float, seats: float) -> Operating:
     batch = max(high, 1.0)
     waiting, percentiles = _kingman(service, rate, busy)
     return Operating(batch, itl_of(batch), waiting, percentiles, rate, utilisation, False)
+
+
+def _with_tails(service: Service, found: Operating) -> Operating:
+    """Tails of the wait for a prefill by Kingman's bound, on top of what every request waits."""
+    waiting, tails = _kingman(service, found.rate_per_s, min(found.rate_per_s * service.mean_prefill_s, 0.99))
+    always = max(found.waiting_s - waiting, 0.0)
+    return replace(found, waiting_p={name: always + value for name, value in tails.items()})
 
 
 def _kingman(service: Service, rate: float, busy: float) -> tuple[float, dict[str, float]]:

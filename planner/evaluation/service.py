@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from planner.domain.evaluation import Split
 from planner.domain.plan import Plan
+from planner.evaluation import operating
 from planner.evaluation.mix import Mix
 from planner.evaluation.step import Step, seconds, step_of
 from planner.physics.attention_scores import stored_score_traffic_bytes
@@ -22,6 +23,7 @@ class Service:
     step: Step
     draft: Step | None
     mix: Mix
+    known: dict[tuple[float, float], float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def tokens_per_step(self) -> float:
@@ -35,8 +37,15 @@ class Service:
         speculation = self.plan.techniques.speculation
         if speculation is None:
             return split
-        drafting = speculation.proposed * self._draft_s(batch, context)
+        drafting = self.drafting_s(batch, context)
         return replace(split, overhead_s=split.overhead_s + drafting, terms={**split.terms, "draft_s": drafting})
+
+    def drafting_s(self, batch: float, context: float | None = None) -> float:
+        """Drafting before one step: a draft's step for each proposed token."""
+        speculation = self.plan.techniques.speculation
+        if speculation is None:
+            return 0.0
+        return speculation.proposed * self._draft_s(batch, self.mix.context if context is None else context)
 
     def _draft_s(self, batch: float, context: float) -> float:
         """One draft token for each sequence: a draft model's step, or one layer's share of the target's."""
@@ -53,18 +62,37 @@ class Service:
     def prefill_split(self, tokens: float, cached: float = 0.0) -> Split:
         """One prompt alone; scores that the kernel stores are written and read."""
         split = self.step.prefill(tokens, cached)
-        if self.plan.techniques.exact_attention_kernel or self.step.ideal:
+        extra = self._scores_s(tokens, cached)
+        if not extra:
             return split
+        named = {**split.terms, "scores_s": extra}
+        if self.step.cost is not None:
+            return replace(split, overhead_s=split.overhead_s + extra, terms=named)
+        return replace(split, memory_s=split.memory_s + extra, terms=named)
+
+    @property
+    def prompt_extra_s(self) -> float:
+        """What the mean prompt takes beside its steps: scores that the kernel stores."""
+        return self._scores_s(max(self.mix.prompt - self.mix.cached, 1.0), self.mix.cached)
+
+    def _scores_s(self, tokens: float, cached: float) -> float:
+        """Writing and reading the scores of one prompt; 0 where they are never stored."""
+        if self.plan.techniques.exact_attention_kernel or self.step.ideal:
+            return 0.0
         heads = max(
             (mixer.heads for group in self.plan.model.groups for mixer in group.mixers if mixer.attends), default=0
         )
         heads_here = max(1.0, heads / self.plan.engine.tensor_parallel_size)
         traffic = stored_score_traffic_bytes(heads_here, tokens, cached + tokens, SCORE_BYTES)
-        extra = read_s(self.plan.model.attention_layers * traffic, self.step.bandwidth_bytes_per_s)
-        return replace(split, memory_s=split.memory_s + extra, terms={**split.terms, "scores_s": extra})
+        found: float = read_s(self.plan.model.attention_layers * traffic, self.step.bandwidth_bytes_per_s)
+        return found
 
     def prefill_s(self, tokens: float, cached: float = 0.0) -> float:
-        return seconds(self.prefill_split(tokens, cached))
+        """Asked for the same prompts many times over, so remembered."""
+        found = self.known.get((tokens, cached))
+        if found is None:
+            found = self.known[tokens, cached] = seconds(self.prefill_split(tokens, cached))
+        return found
 
     @property
     def mean_prefill_s(self) -> float:
@@ -73,6 +101,8 @@ class Service:
 
     def request_s(self, batch: float) -> float:
         """Engine time that one request takes when `batch` decode together: its prefill and its share of its steps."""
+        if self.step.cost is not None:
+            return operating.engine_s(self, operating.steady(self, self.step.cost, batch, batch))
         steps = max(self.mix.output - 1.0, 0.0) / self.tokens_per_step
         return self.mean_prefill_s + steps * self.decode_s(batch) / batch / self.fill
 

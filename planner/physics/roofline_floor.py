@@ -23,10 +23,3 @@ def distinct_experts(experts: float, experts_per_token: float, tokens: Any) -> A
     Source: coupon counting.
     """
     return experts * (1.0 - elementwise.power(1.0 - experts_per_token / experts, tokens))
-
-
-def ring_all_reduce_s(message_bytes: Any, ranks: int, link_bytes_per_s: float, latency_s: float) -> Any:
-    """All-reduce over a ring: t = latency + 2 (N - 1)/N bytes / link, seconds. 0 for one rank."""
-    if ranks <= 1:
-        return 0.0 * message_bytes
-    return latency_s + 2.0 * (ranks - 1) / ranks * message_bytes / link_bytes_per_s

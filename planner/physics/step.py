@@ -81,7 +81,9 @@ class StepCost:
     read and written. state_arithmetic_s: a token. elementwise_s: a token's activations through norms, rotary
     embedding, activation functions. unpack_s: weights unpacked to 16 bits once for a step of `unpack_tokens` or
     more. kernels_s: fixed time of the kernels of a step. launch_s: host time to launch a step outside a captured
-    graph; captured: decode steps are captured. host_s: scheduler and sampler, a step; sequence_s: a sequence.
+    graph; captured: decode steps are captured. captured_tokens: steps with prompt tokens up to this size run in
+    graphs cut at attention, which leaves captured_launches of the launches. host_s: scheduler and sampler, a step;
+    sequence_s: a sequence.
     dispatch_s: a token to its experts' ranks and back; dispatch_fixed_s: a step. hop_s: to the next stage.
     stages: pipeline stages. exponent: of the rooflines. merged: one roofline over the whole step.
     """
@@ -101,6 +103,8 @@ class StepCost:
     kernels_s: Any = 0.0
     launch_s: Any = 0.0
     captured: Any = True
+    captured_tokens: Any = 0.0
+    captured_launches: Any = 1.0
     host_s: Any = 0.0
     sequence_s: Any = 0.0
     dispatch_s: Any = 0.0
@@ -188,7 +192,7 @@ def step_terms(
     fixed = elementwise_s + unpack + cost.kernels_s + communication
     apart = linear + experts + head + cache + attention + state
     device = (elementwise.maximum(parts.memory_s, parts.compute_s) if cost.merged else apart) + fixed
-    launched = _launched(cost, device, prefill_tokens)
+    launched = _launched(cost, device, prefill_tokens, tokens)
     sequences = cost.sequence_s * decodes
     return StepTerms(
         linear_s=linear, experts_s=experts, head_s=head, cache_s=cache, state_s=state, attention_s=attention,
@@ -258,7 +262,9 @@ def _scale(item: CollectiveCost, message: Any) -> Any:
     return item.scale * elementwise.power(item.scale_large / item.scale, share)
 
 
-def _launched(cost: StepCost, device_s: Any, prefill_tokens: Any) -> Any:
+def _launched(cost: StepCost, device_s: Any, prefill_tokens: Any, tokens: Any) -> Any:
     """Steps with prompt tokens run outside captured graphs, and so does every step where none is captured."""
-    free = (prefill_tokens > 0) | (not cost.captured if isinstance(cost.captured, bool) else ~cost.captured)
-    return elementwise.where(free, roofline_s(device_s, cost.launch_s, LAUNCH_EXPONENT), device_s)
+    decodes_free = not cost.captured if isinstance(cost.captured, bool) else ~cost.captured
+    share = elementwise.where(tokens <= cost.captured_tokens, cost.captured_launches, 1.0)
+    host = roofline_s(device_s, cost.launch_s * share, LAUNCH_EXPONENT)
+    return elementwise.where((prefill_tokens > 0) | decodes_free, host, device_s)

@@ -84,7 +84,7 @@ OUTSIDE: dict[str, set[str]] = {
     "referencing": {"contract"},
     "numpy": {"physics.elementwise"},
     "pint": {"units"},
-    "yaml": {"source", "catalogue", "engines._catalogue", "evaluation.step"},
+    "yaml": {"source", "catalogue", "engines._catalogue", "evaluation.efficiencies"},
     "huggingface_hub": {"cli"},
 }
 
