@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from planner import source
@@ -11,11 +13,17 @@ from planner.findings import Verdict
 from planner.pipeline import Judgement, judge_file
 
 
+MANY = 100
+"""Specs from which a second process is worth its start."""
+AT_ONCE = 25
+"""Specs handed to a process together."""
+
+
 def judge_all(specs: Sequence[Path], sets: Sequence[str] = ()) -> list[Judgement]:
     """Every spec that `specs` stands for, in order; what names nothing is a judgement that could not be made."""
     files, faults = source.expand(specs)
     today = options.today()
-    judgements = [judge_file(path, display=path.as_posix(), today=today, sets=sets) for path in files]
+    judgements = _judged(files, partial(_judge, today=today, sets=tuple(sets)))
     missing = [
         Judgement(
             fault.location.file if fault.location else "", None, None, None, (fault,), Verdict.INVALID, judged=False
@@ -23,3 +31,18 @@ def judge_all(specs: Sequence[Path], sets: Sequence[str] = ()) -> list[Judgement
         for fault in faults
     ]
     return [*missing, *judgements]
+
+
+def _judge(path: Path, *, today: str, sets: tuple[str, ...]) -> Judgement:
+    return judge_file(path, display=path.as_posix(), today=today, sets=sets)
+
+
+def _judged(files: Sequence[Path], judge: Callable[[Path], Judgement]) -> list[Judgement]:
+    """In order. Specs are judged apart from each other, so many of them are shared out over the processors."""
+    processors = os.cpu_count() or 1
+    if len(files) < MANY or processors < 2:
+        return [judge(path) for path in files]
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(min(processors, len(files) // AT_ONCE)) as pool:
+        return list(pool.map(judge, files, chunksize=AT_ONCE))
