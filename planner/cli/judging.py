@@ -12,7 +12,6 @@ from planner.cli import options
 from planner.findings import Verdict
 from planner.pipeline import Judgement, judge_file
 
-
 MANY = 100
 """Specs from which a second process is worth its start."""
 AT_ONCE = 25
