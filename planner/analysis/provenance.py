@@ -89,6 +89,9 @@ def _engine(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
         value = getattr(settings, key)
         if value is None:
             continue
+        if key in LEVER_KEYS:
+            yield _of_lever(plan, key, title)
+            continue
         word = {"spec": "declared", "default": "default", "lever": "declared"}.get(
             settings.origins.get(key, "default"), "default"
         )
@@ -96,6 +99,25 @@ def _engine(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
             word = "declared" if plan.engine.version else "default"
         source = f"engine.{key}" if word == "declared" else title
         yield ProvenanceRow(f"engine {key}", _text(value), word, source)
+
+
+# Engine keys that a lever is, and what they say where it is pulled.
+LEVER_KEYS = {
+    "enforce_eager": ("cuda-graphs", False),
+    "enable_chunked_prefill": ("chunked-prefill", True),
+    "enable_prefix_caching": ("prefix-caching", True),
+}
+
+
+def _of_lever(plan: Plan, key: str, title: str) -> ProvenanceRow:
+    """On or off as the stack says, and who said so: a lever of the spec, the key itself, or the engine's version."""
+    use, when_pulled = LEVER_KEYS[key]
+    item = next((item for item in plan.levers if item.use == use), None)
+    pulled = item is not None and item.status == "adopt"
+    value = _text(when_pulled if pulled else not when_pulled)
+    if item is None or item.source == "default":
+        return ProvenanceRow(f"engine {key}", value, "default", title)
+    return ProvenanceRow(f"engine {key}", value, "declared", item.path.lstrip("/").replace("/", "."))
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ import shlex
 from planner import engines
 from planner.domain.plan import Plan
 from planner.evaluation import Detail
+from planner.evaluation.mix import mix_of
 from planner.format import duration, rate
 from planner.report.analysis_types import VerificationStep
 
@@ -19,7 +20,10 @@ def verification(plan: Plan, detail: Detail) -> tuple[VerificationStep, ...]:
         steps.append(VerificationStep("Start the engine and compare its start-up log with this line.", "", line))
     command = _benchmark(detail.plan)
     if command:
-        steps.append(VerificationStep("Load it as declared, after a warm-up.", command, _expected(detail)))
+        replicas = max(1, detail.plan.hardware.replicas.minimum)
+        where = f" against the address in front of all {replicas} replicas" if replicas > 1 else ""
+        what = f"Load it as declared{where}, after a warm-up. Lengths are the means: percentiles need the real ones."
+        steps.append(VerificationStep(what, command, _expected(detail)))
     if any(item.lever_class == "output-preserving" for item in plan.levers if item.status == "adopt"):
         steps.append(
             VerificationStep(
@@ -61,10 +65,16 @@ def _benchmark(plan: Plan) -> str:
     output = round(sum(item.share * item.output.mean for item in classes if item.output))
     load = plan.workload.load
     count = load.requests or max(10 * int(load.concurrency or 10), 100)
+    shared = round(mix_of(plan).cached)
     model = shlex.quote(plan.model.name)
     if plan.engine.name == "vllm":
         words = ["vllm bench serve --model", model, "--dataset-name random"]
-        words += [f"--random-input-len {prompt} --random-output-len {output} --num-prompts {count}"]
+        words += [f"--random-prefix-len {shared}"] if shared else []
+        words += [f"--random-input-len {prompt - shared} --random-output-len {output} --num-prompts {count}"]
+    elif shared:
+        words = ["python -m sglang.bench_serving --model", model, "--dataset-name generated-shared-prefix"]
+        words += [f"--gsp-num-groups 1 --gsp-prompts-per-group {count} --gsp-system-prompt-len {shared}"]
+        words += [f"--gsp-question-len {prompt - shared} --gsp-output-len {output}"]
     else:
         words = ["python -m sglang.bench_serving --model", model, "--dataset-name random"]
         words += [f"--random-input-len {prompt} --random-output-len {output} --num-prompts {count}"]

@@ -43,6 +43,7 @@ def _plan(binding: Binding) -> Plan | None:
         return None
     if isinstance(trace := binding.section("workload").get("load", {}).get("trace"), str):
         binding.file(trace, ("workload", "load", "trace"))
+    _refuse_recorded_lengths(binding)
     engine = settings(binding.section("engine"), bound_hardware.count)
     uses = stack.stack(binding, bound_model, engine, bound_hardware.accelerator.compute_capability)
     metadata = binding.section("metadata")
@@ -65,6 +66,19 @@ def _plan(binding: Binding) -> Plan | None:
         catalogue=dict(sorted(binding.catalogue.items())),
         sha256=binding.document.sha256,
     )
+
+
+def _refuse_recorded_lengths(binding: Binding) -> None:
+    """Recorded lengths are not read, and a length that is not known is not invented."""
+    for index, item in enumerate(binding.section("workload").get("classes") or ()):
+        for key in ("prompt_tokens", "output_tokens"):
+            if isinstance(item.get(key), Mapping) and "trace" in item[key]:
+                binding.fault(
+                    "length-trace-unread",
+                    ("workload", "classes", index, key, "trace"),
+                    "recorded lengths are not read by this version",
+                    "Declare what the recording shows: {p50: …, p95: …, max: …}.",
+                )
 
 
 def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:

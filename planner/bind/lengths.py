@@ -39,9 +39,7 @@ def length(value: Any) -> Length:
 
 def _fit(declared: Mapping[str, float]) -> tuple[float, float]:
     """mu and sigma of the log-normal by least squares on the declared percentiles."""
-    points = [
-        (NORMAL_QUANTILE[key], math.log(max(number, 1e-9))) for key, number in declared.items() if key in QUANTILE
-    ]
+    points = [(NORMAL_QUANTILE[key], math.log(max(number, 1.0))) for key, number in declared.items() if key in QUANTILE]
     if len(points) == 1 and "max" in declared and declared["max"] > 0:
         points.append((3.0902, max(math.log(declared["max"]), points[0][1])))
     if not points:

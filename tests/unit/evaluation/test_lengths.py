@@ -33,3 +33,10 @@ def test_quantiles_pass_through_the_declared_points() -> None:
     assert math.isclose(quantile(found, 0.5), 900)
     assert math.isclose(quantile(found, 0.95), 3000)
     assert math.isclose(quantile(found, 1.0), 6000)
+
+
+def test_a_median_of_nothing_is_read_as_one_token() -> None:
+    # ln 1 = 0; sigma = ln 10 / 1.64485 = 1.39989; the mean exp(sigma^2 / 2) = 2.664, cut or not below the p95.
+    found = length({"p50": 0, "p95": 10})
+    assert found.mean < 10
+    assert found.at("p95") == 10

@@ -44,3 +44,12 @@ def test_no_answer_is_a_prefill(tmp_path: Path) -> None:
     judgement = judge("{concurrency: 4}", 0, tmp_path)
     assert judgement.result is not None
     assert judgement.result.shipped.throughput.output_tokens_per_s == 0.0
+
+
+def test_recorded_lengths_are_refused_not_invented() -> None:
+    text = SPEC.replace("LOAD", "{concurrency: 4}").replace("prompt_tokens: 100", "prompt_tokens: {trace: x.csv}")
+    document, findings = source.parse(text.replace("OUTPUT", "100"))
+    assert document is not None, findings
+    judgement = judge_document(document, today="2026-01-01")
+    assert judgement.plan is None
+    assert [f.id for f in judgement.findings if f.verdict is not None] == ["length-trace-unread"]
