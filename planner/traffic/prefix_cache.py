@@ -1,0 +1,94 @@
+"""Prefix cache of finite size: pieces of prompts that stay in free blocks until the blocks are needed.
+
+Pieces in use are held, with the number of requests that use them, and count as used blocks once. Pieces that no
+request uses are resident: they stand in free blocks, the least recently used first in line to go, from their end.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.traffic.block_pool import BlockPool
+
+
+@dataclass(slots=True)
+class PrefixCache:
+    """Of one engine. looked_up, hits: prompt tokens asked for and found, over all requests."""
+
+    pool: BlockPool
+    held: dict[Any, list[int]] = field(default_factory=dict)
+    resident: OrderedDict[Any, int] = field(default_factory=OrderedDict)
+    resident_blocks: int = 0
+    looked_up: int = 0
+    hits: int = 0
+    evicted_blocks: int = 0
+
+    def look_up(self, prefixes: Sequence[tuple[Any, int]]) -> int:
+        """Tokens from the beginning of a prompt that are here: pieces in order, up to the first that is not whole."""
+        found = 0
+        size = self.pool.size
+        for key, tokens in prefixes:
+            whole = tokens // size
+            here = self.held[key][0] if key in self.held else self.resident.get(key, 0)
+            found += min(here, whole) * size
+            if here < whole:
+                break
+        return found
+
+    def new_blocks(self, prefixes: Sequence[tuple[Any, int]]) -> int:
+        """Blocks that holding the pieces would take from what is free: those that no other request holds."""
+        held, size = self.held, self.pool.size
+        return sum(tokens // size for key, tokens in prefixes if key not in held)
+
+    def hold(self, prefixes: Sequence[tuple[Any, int]]) -> tuple[Any, ...]:
+        """A request begins to use the pieces; those that are not here yet it is going to compute."""
+        size = self.pool.size
+        for key, tokens in prefixes:
+            found = self.held.get(key)
+            if found is not None:
+                found[1] += 1
+                continue
+            self.resident_blocks -= self.resident.pop(key, 0)
+            self.held[key] = [tokens // size, 1]
+            self.pool.used += tokens // size
+        return tuple(key for key, _ in prefixes)
+
+    def release(self, keys: Sequence[Any], replaced: Any = None) -> int:
+        """A request ends. Blocks of its pieces; those that nobody else uses become resident, but for `replaced`."""
+        total = 0
+        for key in keys:
+            entry = self.held[key]
+            total += entry[0]
+            entry[1] -= 1
+            if entry[1] == 0:
+                del self.held[key]
+                self.pool.used -= entry[0]
+                if key != replaced:
+                    self.keep(key, entry[0])
+        return total
+
+    def keep(self, key: Any, blocks: int) -> None:
+        """Free blocks go on holding a piece, as the most recently used."""
+        if key in self.held or blocks <= 0:
+            return
+        self.resident_blocks += blocks - self.resident.pop(key, 0)
+        self.resident[key] = blocks
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Resident pieces fit into what is free: the least recently used lose blocks, from their end."""
+        over = self.resident_blocks - self.pool.free
+        while over > 0 and self.resident:
+            key = next(iter(self.resident))
+            blocks = self.resident[key]
+            lost = min(blocks, over)
+            if lost == blocks:
+                del self.resident[key]
+            else:
+                self.resident[key] = blocks - lost
+            self.resident_blocks -= lost
+            self.evicted_blocks += lost
+            over -= lost
