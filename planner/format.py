@@ -197,7 +197,14 @@ def quantity(value: float | None, dimension: Dimension) -> str:
             return _decimal(value, "W")
         case "joules":
             return _decimal(value, "J")
-    return count(value, "" if dimension == "count" else dimension)
+    return count(value, _noun(value, dimension))
+
+
+def _noun(value: float | None, dimension: Dimension) -> str:
+    """The thing that is counted; of one, in the singular."""
+    if dimension == "count":
+        return ""
+    return dimension.removesuffix("s") if value == 1 else dimension
 
 
 def band(value: float | None, low: float | None, high: float | None, word: str, dimension: Dimension) -> str:

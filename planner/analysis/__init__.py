@@ -16,10 +16,12 @@ from planner.report.analysis_types import Analysis
 def analyse(plan: Plan, result: PlanResult) -> Analysis:
     """Every part, of what ships."""
     detail = result.detail
+    sensitive, flips = sensitivities(detail)
     deciding, reason = deciding_measurement(detail)
     return Analysis(
         turning_points=turning_points(plan, detail),
-        sensitivities=sensitivities(detail),
+        sensitivities=sensitive,
+        flips=flips,
         deciding=deciding,
         deciding_reason=reason,
         provenance=provenance(plan, detail),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.domain.evaluation import Bands
 from planner.domain.plan import Origin, Plan
 from planner.domain.shards import Parallel, kv_bytes_per_token, weight_bytes
 from planner.domain.workload import Length
@@ -150,7 +151,7 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
         "Weights on an accelerator",
         Quantity(evaluation.memory.weights_bytes, "bytes"),
         "formula",
-        "",
+        "model, engine sizes",
         "sum over the weights of the fullest rank: outputs x inputs x stored bits / 8",
         (
             ("parameters", f"{plan.model.parameters:,}"),
@@ -161,7 +162,7 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
         "Cache of a token on an accelerator",
         Quantity(kv_bytes_per_token(plan.model, plan.cache_format, parallel), "bytes"),
         "formula",
-        "",
+        "model, engine sizes",
         "sum over layers: 2 x KV heads on the rank x head width x bytes; a latent once, on every rank",
         (("layers that cache", str(plan.model.attention_layers)), ("precision", plan.cache_format or plan.model.dtype)),
     )
@@ -173,7 +174,7 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
             "Decode step",
             Quantity(evaluation.latency.decode_step_s, "seconds"),
             "formula",
-            "",
+            "model, accelerator, load",
             "max(bytes / bandwidth, operations / arithmetic) + communication + overhead",
             (
                 *inputs,
@@ -184,8 +185,8 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
 
 
 def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
-    found = [Assumption(text) for text in plan.assumptions]
-    found += [Assumption(note) for note in detail.ledger.notes]
+    found = [Assumption(text, "catalogue") for text in plan.assumptions]
+    found += [Assumption(note, f"memory accounting of {plan.engine.name}") for note in detail.ledger.notes]
     load = plan.workload.load
     arrivals = {
         "concurrency": "Closed loop, steady: a request arrives when another ends.",
@@ -199,12 +200,26 @@ def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
         found.append(Assumption(arrivals, "workload.load"))
     if plan.engine.name == "ideal":
         found.append(
-            Assumption("The ideal engine charges weights, cache, bandwidth and arithmetic, and nothing else: a floor.")
-        )
-    for kind in ("memory", "latency", "throughput"):
-        low, high = getattr(detail.evaluation.bands, kind)
-        if low != high:
-            found.append(
-                Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate ({detail.evaluation.bands.word}).")
+            Assumption(
+                "The ideal engine charges weights, cache, bandwidth and arithmetic, and nothing else: a floor.",
+                "engine.name",
             )
-    return tuple(found)
+        )
+    return (*found, *_bands(detail.evaluation.bands))
+
+
+BAND_SOURCES = {
+    "prior": "the planner's own, nothing was measured on this deployment",
+    "calibrated": "residuals of the calibration",
+    "measured": "spread of the measurement",
+    "declared": "the spec",
+}
+
+
+def _bands(bands: Bands) -> Iterator[Assumption]:
+    """Each band that has a width, with its word."""
+    for kind in ("memory", "latency", "throughput"):
+        low, high = getattr(bands, kind)
+        if low != high:
+            source = f"{bands.word} ({BAND_SOURCES[bands.word]})" if bands.word in BAND_SOURCES else bands.word
+            yield Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate.", source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
@@ -21,8 +22,15 @@ def turning_points(plan: Plan, detail: Detail) -> tuple[TurningPoint, ...]:
     points = [_cache_over_weights(service, batch), _compute_over_bandwidth(service, batch)]
     speculation = _speculation(plan)
     if speculation is not None:
-        points.append(_speculation_pays(plan, speculation, detail, batch))
-    return tuple(points)
+        points.append(_speculation_pays(plan, speculation, batch))
+    return tuple(_limited(point, detail.plan) for point in points)
+
+
+def _limited(point: TurningPoint, plan: Plan) -> TurningPoint:
+    """The point with what the engine admits of its input."""
+    key = {"tokens": "max_model_len", "sequences": "max_num_seqs"}[point.at.dimension]
+    limit = getattr(plan.engine, key)
+    return point if limit is None else replace(point, limit=float(limit), limit_key=key)
 
 
 def first(holds: Callable[[int], bool], low: int, high: int) -> int | None:
@@ -80,7 +88,7 @@ def _speculation(plan: Plan) -> LeverUse | None:
     return uses[0] if uses else None
 
 
-def _speculation_pays(plan: Plan, use: LeverUse, detail: Detail, batch: float) -> TurningPoint:
+def _speculation_pays(plan: Plan, use: LeverUse, batch: float) -> TurningPoint:
     """E t(B) against t(B (k + 1)) + k t_draft."""
     without = tuple(item for item in adopted(plan) if item.use not in ("speculative-decoding", "lossy-acceptance"))
     stack = tuple(item for item in plan.levers if item in without or item is use)

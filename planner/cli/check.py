@@ -26,6 +26,7 @@ from planner.cli.judging import judge_all
     "--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True, help="What fails the run."
 )
 @click.option("--strict", is_flag=True, help="Objectives at risk fail too.")
+@click.option("--verbose", "-v", is_flag=True, help="Print notes whole, which text else counts on one line.")
 @options.SETS
 @options.COLOR
 def check(
@@ -34,6 +35,7 @@ def check(
     output: Path | None,
     fail_on: str,
     strict: bool,
+    verbose: bool,
     sets: tuple[str, ...],
     color: str,
 ) -> None:
@@ -43,6 +45,6 @@ def check(
     """
     judgements = judge_all(specs, sets)
     status = options.exit_status(judgements, strict=strict, fail_on=fail_on)
-    shown = outputs.Options(color=options.colored(color, output), failed=status != 0)
+    shown = outputs.Options(color=options.colored(color, output), failed=status != 0, verbose=verbose)
     options.write(outputs.render(output_format, judgements, shown), output)
     raise SystemExit(status)

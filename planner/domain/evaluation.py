@@ -161,7 +161,10 @@ class LeverStep:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """Everything that was evaluated of one plan."""
+    """Everything that was evaluated of one plan.
+
+    largest_concurrency, largest_context: that fit as shipped; baseline_*: with every lever off.
+    """
 
     baseline: Evaluation
     shipped: Evaluation
@@ -170,3 +173,5 @@ class PlanResult:
     largest_context: float | None = None
     detail: Any = None  # planner.evaluation.Detail of the shipped plan
     notes: tuple[str, ...] = ()
+    baseline_concurrency: float | None = None
+    baseline_context: float | None = None

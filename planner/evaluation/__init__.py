@@ -69,7 +69,8 @@ def run(plan: Plan) -> PlanResult:
     from planner.evaluation.ladder import climb
     from planner.evaluation.limits import largest_concurrency, largest_context
 
-    baseline = evaluate(configure(plan, ()))
+    bare = configure(plan, ())
+    baseline = evaluate(bare)
     final = shipped(plan)
     found = detail(final)
     return PlanResult(
@@ -78,5 +79,7 @@ def run(plan: Plan) -> PlanResult:
         steps=climb(plan, baseline, found.evaluation),
         largest_concurrency=largest_concurrency(final),
         largest_context=largest_context(final),
+        baseline_concurrency=largest_concurrency(bare),
+        baseline_context=largest_context(bare),
         detail=found,
     )

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """color: ANSI colours. width: of the terminal, for text. failed: whether the run as a whole fails."""
+    """color: ANSI colours. failed: whether the run as a whole fails. verbose: notes whole, in text."""
 
     color: bool = False
     failed: bool = False
+    verbose: bool = False
 
 
 def names() -> tuple[str, ...]:

@@ -1,10 +1,15 @@
-"""For people at a terminal: `file:line:column: id message`, the way out under it, one line of verdict a spec."""
+"""For people at a terminal: `file:line:column: id message`, the way out under it, one line of verdict a spec.
+
+Notes that decide nothing are counted on one line; `--verbose` prints them whole.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from planner import format as printed
+from planner.domain.evaluation import PlanResult
 from planner.findings import Finding, Severity, Verdict
 from planner.output import Options
 from planner.pipeline import Judgement
@@ -26,7 +31,10 @@ def render(judgements: Sequence[Judgement], options: Options) -> str:
     """Findings of every spec, each spec followed by its verdict and the figures that decide."""
     lines: list[str] = []
     for judgement in judgements:
-        lines += (line for finding in judgement.findings for line in _finding(finding, options))
+        folded = [] if options.verbose else [item for item in judgement.findings if _is_aside(item)]
+        shown = [item for item in judgement.findings if item not in folded]
+        lines += (line for finding in shown for line in _finding(finding, options))
+        lines += _folded(judgement, folded, options)
         lines += _verdict(judgement, options)
     if len(judgements) > 1:
         lines.append(_summary(judgements))
@@ -50,6 +58,22 @@ def _finding(finding: Finding, options: Options) -> Iterator[str]:
         yield f"    {plain_line(finding.hint)}"
 
 
+def _is_aside(finding: Finding) -> bool:
+    """A note that forces no verdict and that nobody waived: nothing that a run fails or passes by."""
+    return finding.severity is Severity.NOTE and finding.verdict is None and finding.waived is None
+
+
+def _folded(judgement: Judgement, notes: Sequence[Finding], options: Options) -> Iterator[str]:
+    """`spec.yaml: 3 notes: figure-not-computed (2), objectives-incomplete; --verbose shows them`."""
+    if not notes:
+        return
+    counts = Counter(note.id for note in notes)
+    named = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in counts.items())
+    word = _paint("note" if len(notes) == 1 else "notes", COLORS[Severity.NOTE], options)
+    them = "it" if len(notes) == 1 else "them"
+    yield f"{plain_line(judgement.file)}: {len(notes)} {word}: {plain_line(named)}; --verbose shows {them}"
+
+
 def plain_line(text: str) -> str:
     """`text` on one line with every control character spelled out, whole."""
     return "".join(character if character.isprintable() else plain(character) for character in text)
@@ -71,15 +95,14 @@ def _figures(judgement: Judgement) -> Iterator[str]:
     """Memory, latency, throughput and cost of what ships, a line each."""
     assert judgement.result is not None
     shipped = judgement.result.shipped
-    memory, latency, throughput, cost = shipped.memory, shipped.latency, shipped.throughput, shipped.cost
+    memory, throughput, cost = shipped.memory, shipped.throughput, shipped.cost
     fits = "fits" if memory.fits else "does not fit"
     cache = f", cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
     needed = f"weights {printed.memory(memory.weights_bytes)}{cache}"
     yield f"memory      {fits}: {needed} of {printed.memory(memory.usable_bytes)} an accelerator"
-    first, gap = latency.time_to_first_token_s.mean, latency.inter_token_latency_s.mean
-    if gap is not None:
-        begin = f"first token {printed.duration(first)}, " if first is not None else ""
-        yield f"latency     {begin}{printed.duration(gap)} a token ({shipped.bands.word})"
+    times = ", ".join(_times(judgement.result))
+    if times:
+        yield f"latency     {times} ({shipped.bands.word})"
     if throughput.output_tokens_per_s is not None:
         yield f"throughput  {printed.rate(throughput.output_tokens_per_s, 'tokens')}"
     if cost.usd_per_hour is not None:
@@ -91,6 +114,24 @@ def _figures(judgement: Judgement) -> Iterator[str]:
         yield f"cost        {printed.dollars(cost.usd_per_hour)} an hour{per}"
     for item in shipped.objectives:
         yield f"objective   {plain_line(item.objective)}: {item.outcome}"
+
+
+def _times(result: PlanResult) -> Iterator[str]:
+    """TTFT and ITL at the statistic that an objective binds, else the mean; whether TTFT has waiting in it."""
+    latency = result.shipped.latency
+    known = (("TTFT", "time_to_first_token"), ("ITL", "inter_token_latency"))
+    for short, metric in known:
+        statistic = _statistic(result, metric)
+        value = getattr(latency, f"{metric}_s").at(statistic)
+        if value is not None:
+            queue = "" if short == "ITL" or result.detail.served.operating.waiting_s > 0 else " without queueing"
+            yield f"{short} {statistic} {printed.duration(value)}{queue}"
+
+
+def _statistic(result: PlanResult, metric: str) -> str:
+    """Of the first objective on `metric`."""
+    names = (item.objective.partition(".") for item in result.shipped.objectives)
+    return next((statistic for name, _, statistic in names if name == metric and statistic), "mean")
 
 
 def _summary(judgements: Sequence[Judgement]) -> str:

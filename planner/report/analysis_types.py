@@ -24,7 +24,8 @@ class TurningPoint:
 
     question: "context at which cache reads exceed weight reads". at: where it turns; value None where it
     never does, and `reason` says why. present: the same input as the spec declares it. here: what holds at
-    present, in a few words ("weight reads dominate"). formula: how `at` was computed.
+    present, in a few words ("weight reads dominate"). formula: how `at` was computed. limit: the most that the
+    engine admits of it, by the key limit_key; None where it admits any.
     """
 
     question: str
@@ -33,6 +34,8 @@ class TurningPoint:
     here: str = ""
     formula: str = ""
     reason: str = ""
+    limit: float | None = None
+    limit_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,18 @@ class Sensitivity:
     outcome: str = ""
     path: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """What may flip ("memory" or an objective), its outcome now, and the smallest change that flips it.
+
+    nearest None: no input flips it, changed alone within the range that is tried.
+    """
+
+    name: str
+    now: str
+    nearest: Sensitivity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +105,10 @@ class ProvenanceRow:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
+    """What the figures take for granted, and where that comes from."""
+
     text: str
-    source: str = ""
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +140,7 @@ class Analysis:
 
     turning_points: tuple[TurningPoint, ...] = ()
     sensitivities: tuple[Sensitivity, ...] = ()
+    flips: tuple[Flip, ...] = ()
     deciding: DecidingMeasurement | None = None
     deciding_reason: str = ""
     provenance: tuple[ProvenanceRow, ...] = ()

@@ -9,7 +9,7 @@ from planner.domain.evaluation import Bands, Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Verdict
 from planner.format import NOT_AVAILABLE, Dimension, change, factor, quantity
-from planner.report import binding, finding_rows, ladder, margins, memory_picture, provenance, verdict_section
+from planner.report import binding, finding_rows, ladder, margins, memory_picture, provenance, regime, verdict_section
 from planner.report.analysis_types import Analysis
 from planner.report.figures import Figure, banded, figures, relative
 from planner.report.report_model import BaselineSection, Cell, Column, ReportModel, Row, Table, bracketed
@@ -50,9 +50,9 @@ def build(
         memory=memory_picture.section(known.memory or memory_picture.rows_of(result)),
         ladder=ladder.section(plan, result),
         obligations=ladder.obligations(result),
-        regime=margins.regime(known.turning_points),
+        regime=regime.section(known.turning_points),
         margins=margins.section(plan, result.shipped, known),
-        deciding=margins.deciding(known.deciding, known.deciding_reason),
+        deciding=regime.deciding(known.deciding, known.deciding_reason),
         provenance=provenance.section(plan, known),
         verification=provenance.verification(known.verification),
         findings=found,
@@ -69,7 +69,7 @@ def _baseline(plan: Plan, result: PlanResult) -> BaselineSection:
     floor = _FLOOR if plan.engine.name == "ideal" else ""
     heads = (Column("Figure"), Column("Baseline", True), Column("Shipped", True), Column("Change", True))
     rows = [_compared(figure, result) for figure in figures(plan, result.shipped)]
-    rows += _largest(result)
+    rows += _largest(plan, result)
     table = Table("Baseline and what ships", heads, tuple(rows))
     unknown = any(cell.text == NOT_AVAILABLE for row in rows for cell in row.cells)
     notes = (*result.notes, _UNKNOWN) if unknown else result.notes
@@ -93,17 +93,35 @@ def _cell(figure: Figure, evaluation: Evaluation) -> Cell:
     return bracketed(banded(figure, evaluation), figure.read(evaluation))
 
 
-def _largest(result: PlanResult) -> list[Row]:
-    """What would still fit: known of the shipped plan alone."""
-    known: tuple[tuple[str, float | None, Dimension], ...] = (
-        ("Largest concurrency that fits, all replicas", result.largest_concurrency, "sequences"),
-        ("Largest context that fits at the declared load", result.largest_context, "tokens"),
-    )
-    return [
-        Row((Cell(title), Cell(""), Cell(quantity(value, dimension), value), Cell("")))
-        for title, value, dimension in known
-        if value is not None
+def _largest(plan: Plan, result: PlanResult) -> list[Row]:
+    """What would still fit; whatever is more than the engine admits says so."""
+    settings = result.detail.plan.engine if result.detail is not None else plan.engine
+    ranks = max(1, plan.hardware.replicas.minimum) * settings.data_parallel_size
+    seats = settings.max_num_seqs * ranks if settings.max_num_seqs else None
+    rows = [
+        _most(
+            "Largest concurrency that fits, all replicas",
+            "sequences",
+            (result.baseline_concurrency, result.largest_concurrency),
+            (seats, "max_num_seqs" if ranks == 1 else f"max_num_seqs x {ranks}"),
+        ),
+        _most(
+            "Largest context that fits at the declared load",
+            "tokens",
+            (result.baseline_context, result.largest_context),
+            (settings.max_model_len, "max_model_len"),
+        ),
     ]
+    return [row for row in rows if row.cells[2].number is not None]
+
+
+def _most(
+    title: str, dimension: Dimension, values: tuple[float | None, float | None], limit: tuple[float | None, str]
+) -> Row:
+    baseline, shipped = (Cell(quantity(value, dimension), value, regime.beyond(value, *limit)) for value in values)
+    moved = relative(*values)
+    tone = "" if not moved else "good" if moved > 0 else "bad"
+    return Row((Cell(title), baseline, shipped, Cell(change(moved), moved, tone=tone)))
 
 
 def _bands(bands: Bands) -> str:

@@ -4,29 +4,45 @@ from __future__ import annotations
 
 from collections import Counter
 
+from planner.domain.accelerator import Accelerator
 from planner.domain.plan import Plan
 from planner.domain.workload import Length, Load, RequestClass
-from planner.format import count, dollars, duration, rate
+from planner.format import bandwidth, count, dollars, duration, gigabytes, rate
 from planner.report.report_model import Labelled
 
 _MOST_CLASSES = 4
+UNNAMED = "declared"
+"""What the binding calls an accelerator or a model that the spec gives figures and no name."""
 
 
 def hardware_of(plan: Plan) -> str:
     """ "2 replicas of 4 x NVIDIA H100 SXM"."""
-    cards = Counter(card.name for card in plan.hardware.cards)
-    replica = " + ".join(f"{number} x {name}" for name, number in cards.items())
+    cards = Counter(card_name(card) for card in plan.hardware.cards)
+    replica = " + ".join(_counted(number, name) for name, number in cards.items())
     replicas = plan.hardware.replicas
     if replicas.minimum != replicas.maximum:
         return f"{replicas.minimum} to {replicas.maximum} replicas of {replica}"
     return replica if replicas.minimum == 1 else f"{replicas.minimum} replicas of {replica}"
 
 
+def _counted(number: int, name: str) -> str:
+    if not name.startswith("inline "):
+        return f"{number} x {name}"
+    return f"{number} {name}" if number == 1 else f"{number} {name.replace('accelerator', 'accelerators', 1)}"
+
+
+def card_name(card: Accelerator) -> str:
+    """Its name; of one that the spec gives by figures alone, those: "inline accelerator (80.0 GB, 1.00 TB/s)"."""
+    if card.name != UNNAMED:
+        return card.name
+    return f"inline accelerator ({gigabytes(card.capacity_bytes)}, {bandwidth(card.bandwidth_bytes_per_s)})"
+
+
 def facts(plan: Plan) -> tuple[Labelled, ...]:
     """The deployment as the spec declares it."""
     price = plan.hardware.price_usd_per_hour
     rows = [
-        Labelled("Model", f"{plan.model.name}, {_parameters(plan.model.parameters)} parameters, {plan.model.dtype}"),
+        Labelled("Model", f"{_model_name(plan)}, {_parameters(plan.model.parameters)} parameters, {plan.model.dtype}"),
         Labelled("Hardware", hardware_of(plan)),
         Labelled("Engine", _engine(plan)),
         Labelled("Load", _load(plan.workload.load)),
@@ -42,6 +58,10 @@ def facts(plan: Plan) -> tuple[Labelled, ...]:
     if plan.owner:
         rows.append(Labelled("Owner", plan.owner))
     return tuple(rows)
+
+
+def _model_name(plan: Plan) -> str:
+    return "inline architecture" if plan.model.name == UNNAMED else plan.model.name
 
 
 def _parameters(number: float) -> str:

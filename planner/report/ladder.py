@@ -43,6 +43,11 @@ _SOURCE = {
     "model-key": "A model key switches it on.",
     "default": "The engine switches it on by default.",
 }
+_EVIDENCE = {
+    "missing": "Its evidence documents do not cover that",
+    "stale": "Its evidence is stale",
+    "covered": "Its evidence covers that",
+}
 _EVIDENCE_TONE = {"missing": "bad", "stale": "warn", "covered": "good"}
 
 
@@ -121,8 +126,26 @@ def _remarks(step: LeverStep) -> Iterator[str]:
         yield sentence(step.note)
     elif step.after is None:
         yield "Its effect is not evaluated."
-    for obligation in step.obligations:
-        yield f"Evaluate {obligation.evaluate} (evidence {obligation.evidence})."
+    yield from _evidence(step)
+
+
+def _evidence(step: LeverStep) -> Iterator[str]:
+    """What it obliges to evaluate, grouped by the state of its evidence."""
+    for word in dict.fromkeys(obligation.evidence for obligation in step.obligations):
+        evaluated = [item.evaluate.rstrip(".") for item in step.obligations if item.evidence == word]
+        named = "; ".join(_lowered(text) for text in evaluated)
+        yield f"Needs evaluation of {named}. {_evidence_words(step, word)}."
+
+
+def _evidence_words(step: LeverStep, word: str) -> str:
+    if word == "missing" and not step.lever.evidence:
+        return "No evidence document is given"
+    return _EVIDENCE.get(word, f"Its evidence is {word}")
+
+
+def _lowered(text: str) -> str:
+    """`text` to go on inside a sentence: a capital that only began its own is lowered."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def _detail(rung: Rung, known: Sequence[Figure]) -> LeverDetail:
@@ -171,7 +194,7 @@ def obligations(result: PlanResult) -> TableSection:
             adopted += ships
             missing += ships and obligation.evidence != "covered"
             evidence = Cell(obligation.evidence, tone=_EVIDENCE_TONE.get(obligation.evidence, ""))
-            files = Cell(", ".join(step.lever.evidence) or "none named")
+            files = Cell(", ".join(step.lever.evidence) or "no document is given")
             rows.append(
                 Row((Cell(step.lever.title), Cell(status_of(step)), Cell(obligation.evaluate), evidence, files))
             )

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.domain.evaluation import Bands, Evaluation, ObjectiveOutcome
 from planner.domain.plan import Plan
-from planner.format import Dimension, band, change, percent, quantity
-from planner.report.analysis_types import Analysis, DecidingMeasurement, Sensitivity, TurningPoint
+from planner.format import Dimension, band, percent, quantity
+from planner.report import flips
+from planner.report.analysis_types import Analysis
 from planner.report.report_model import (
+    OUTCOME_TONES,
     Cell,
     Column,
-    DecidingSection,
-    Labelled,
     MarginSection,
-    RegimeSection,
     Row,
     Span,
     Table,
@@ -24,7 +22,6 @@ from planner.report.report_model import (
 )
 from planner.report.text import first_rows
 
-_TONES = {"met": "good", "at-risk": "warn", "missed": "bad", "unknown": "warn"}
 _DIMENSIONS: dict[str, Dimension] = {
     "goodput": "requests/s",
     "output_tokens_per_second": "tokens/s",
@@ -45,7 +42,9 @@ def dimension_of(objective: str, *, finite_run: bool = False) -> Dimension:
 
 
 def section(plan: Plan, shipped: Evaluation, analysis: Analysis) -> MarginSection:
-    return MarginSection(_objectives(plan, shipped), _sensitivity(analysis.sensitivities))
+    return MarginSection(
+        _objectives(plan, shipped), flips.inputs(analysis.sensitivities), flips.objectives(analysis.flips)
+    )
 
 
 def _objectives(plan: Plan, shipped: Evaluation) -> TableSection:
@@ -69,7 +68,7 @@ def _objective(entry: ObjectiveOutcome, bands: Bands, finite: bool) -> Row:
     return Row(
         (
             Cell(name),
-            Cell(entry.outcome, tone=_TONES.get(entry.outcome, "")),
+            Cell(entry.outcome, tone=OUTCOME_TONES.get(entry.outcome, "")),
             Cell(limit, entry.limit),
             replace(bracketed(estimate, entry.estimate), span=_span(entry)),
             _margin(entry, entry.estimate),
@@ -92,71 +91,3 @@ def _span(entry: ObjectiveOutcome) -> Span | None:
     if scale <= 0 or scale == float("inf"):
         return None
     return Span(entry.low / scale, entry.high / scale, entry.estimate / scale, entry.limit / scale)
-
-
-def _sensitivity(entries: Sequence[Sensitivity]) -> TableSection:
-    if not entries:
-        return TableSection("No single input was found that flips an outcome.")
-    titles = ("Input", "Present", "Flips at", "Change", "What flips")
-    heads = tuple(Column(title, title in ("Present", "Flips at", "Change")) for title in titles)
-    kept, omitted = first_rows([_flip(entry) for entry in entries])
-    sentence = (
-        "Each input is changed alone, all others as declared; the smallest change that flips an outcome is shown."
-    )
-    return TableSection(sentence, Table("What flips the verdict", heads, kept, omitted))
-
-
-def _flip(entry: Sensitivity) -> Row:
-    flips = entry.flips_at.value is not None
-    at = quantity(entry.flips_at.value, entry.flips_at.dimension) if flips else "never"
-    what = f"{entry.objective}: {entry.outcome}" if entry.outcome else entry.objective
-    return Row(
-        (
-            Cell(entry.input),
-            Cell(quantity(entry.present.value, entry.present.dimension), entry.present.value),
-            Cell(at, entry.flips_at.value),
-            Cell((change(entry.change) or "0.0 %") if entry.change is not None else "n/a", entry.change),
-            Cell(what if flips else _with_reason(what, entry.reason)),
-        )
-    )
-
-
-def _with_reason(text: str, reason: str) -> str:
-    return f"{text} ({reason})" if reason else text
-
-
-def regime(points: Sequence[TurningPoint]) -> RegimeSection:
-    if not points:
-        return RegimeSection("No turning point can be computed from what the spec declares.", None, ())
-    heads = (Column("Where it turns"), Column("Turns at", True), Column("Present", True), Column("So at present"))
-    kept, omitted = first_rows([_turn(point) for point in points])
-    formulas = tuple(Labelled(point.question, point.formula) for point in points[: len(kept)] if point.formula)
-    table = Table("Turning points", heads, kept, omitted)
-    return RegimeSection("On either side of these values another limit binds, and other levers help.", table, formulas)
-
-
-def _turn(point: TurningPoint) -> Row:
-    at = point.at.value
-    turns = quantity(at, point.at.dimension) if at is not None else "never" if point.reason else "n/a"
-    return Row(
-        (
-            Cell(point.question),
-            Cell(turns, at),
-            Cell(quantity(point.present.value, point.present.dimension), point.present.value),
-            Cell(_with_reason(point.here, point.reason) if point.here else point.reason or "n/a"),
-        )
-    )
-
-
-def deciding(found: DecidingMeasurement | None, reason: str) -> DecidingSection:
-    if found is None:
-        return DecidingSection(
-            reason or "No objective lies inside a band, so no one measurement decides.", "", "", (), ""
-        )
-    decided = len(found.decides)
-    sentence = (
-        f"Measure {found.figure}: its band decides {decided} of the {found.open_objectives} objectives that are open."
-    )
-    estimate = found.estimate
-    text = band(estimate.value, found.low, found.high, found.word, estimate.dimension)
-    return DecidingSection(sentence, found.figure, text, found.decides, found.measure)

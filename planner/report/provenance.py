@@ -57,11 +57,11 @@ def _row(row: ProvenanceRow) -> Row:
 
 def _assumptions(plan: Plan, analysis: Analysis) -> Table | None:
     known = {assumption.text for assumption in analysis.assumptions}
-    bound = tuple(Assumption(text) for text in plan.assumptions if text not in known)
+    bound = tuple(Assumption(text, "catalogue") for text in plan.assumptions if text not in known)
     kept, omitted = first_rows((*analysis.assumptions, *bound))
     if not kept:
         return None
-    rows = tuple(Row((Cell(entry.text), Cell(entry.source or "none named"))) for entry in kept)
+    rows = tuple(Row((Cell(entry.text), Cell(entry.source))) for entry in kept)
     return Table("Assumptions and their sources", (Column("Assumption"), Column("Source")), rows, omitted)
 
 

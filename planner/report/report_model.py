@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+OUTCOME_TONES = {"met": "good", "at-risk": "warn", "missed": "bad", "unknown": "warn"}
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -181,6 +183,7 @@ class RegimeSection:
 class MarginSection:
     objectives: TableSection
     sensitivity: TableSection
+    flips: TableSection | None = None
 
 
 @dataclass(frozen=True, slots=True)

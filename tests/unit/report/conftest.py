@@ -290,7 +290,7 @@ def support_chat() -> ReportInput:
     return ReportInput(
         document("specs/prod.yaml", "support-chat"),
         plan,
-        PlanResult(baseline, shipped, steps, 118.0, 14200.0, ("TTFT is without queueing.",)),
+        PlanResult(baseline, shipped, steps, 118.0, 14200.0, notes=("TTFT is without queueing.",)),
         chat_findings(),
         Verdict.AT_RISK,
         chat_analysis(),
