@@ -133,7 +133,7 @@ def test_the_wheel_checks_a_spec_elsewhere(wheel: Installed, project: Path) -> N
     found = wheel.run("check", "specs/textbook-single.yaml", cwd=project)
     assert (found.returncode, found.stderr) == (0, "")
     assert "specs/textbook-single.yaml: feasible" in found.stdout
-    assert "15.1 ms a token" in found.stdout
+    assert "ITL mean 15.1 ms" in found.stdout
     assert "66.3 tokens/s" in found.stdout
 
 
