@@ -58,14 +58,25 @@ def figure_text(what: str, judgement: Judgement) -> str | None:
     if what not in FIGURES or judgement.result is None:
         return None
     title, formula = FIGURES[what]
-    lines = [f"{what}: {title}", "", f"  formula  {formula}", ""]
-    lines += [f"  {name:<32}{value}" for name, value in _terms(what, judgement)]
-    lines += ["", "  Where its inputs come from:"]
-    lines += [
-        f"  {name:<32}{value}  [{word}{': ' + source if source else ''}]"
+    terms = _terms(what, judgement)
+    sources = [
+        (name, f"{value}  [{word}{': ' + source if source else ''}]")
         for name, value, word, source in _sources(judgement)
     ]
-    return "\n".join(lines) + "\n"
+    width = max(len(label) for label, _ in (*terms, *sources))
+    return "\n".join(
+        (
+            f"{what}: {title}",
+            "",
+            f"  formula  {formula}",
+            "",
+            *(f"  {label:<{width}}  {value}" for label, value in terms),
+            "",
+            "  Where its inputs come from:",
+            *(f"  {label:<{width}}  {value}" for label, value in sources),
+            "",
+        )
+    )
 
 
 def _terms(what: str, judgement: Judgement) -> list[tuple[str, str]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import sys
 from pathlib import Path
 
 import click
 
 from planner import __version__
+from planner.cli.groups import InterruptedRunError, LazyGroup
 
-# command -> (module, attribute, the line that `planner --help` shows). Help must not import the commands.
 COMMANDS = {
     "init": ("planner.cli.init", "init", "Write a commented starter spec that passes `check`."),
     "check": ("planner.cli.check", "check", "Validate, evaluate and judge specs: the CI gate."),
@@ -24,34 +22,9 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """Commands by name; an unknown one suggests the nearest."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, attribute, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
-
-
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: planner check specs/prod.yaml",
 )
@@ -59,22 +32,42 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Plan before apply for LLM inference.
 
-    Exit status: 0 judged and everything holds; 1 judged and something does not; 2 could not judge.
+    Exit status: 0 judged and everything holds; 1 judged and something does not; 2 could not judge
+    (130 after Ctrl-C).
     """
 
 
 def main() -> None:
     """The console script. What escapes is a bug: one line and exit status 2, never a traceback as an answer."""
+    sys.exit(_status())
+
+
+def _status() -> int:
     try:
-        cli.main(prog_name="planner", standalone_mode=True)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        found = cli.main(prog_name="planner", standalone_mode=False)
+        return found if isinstance(found, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        interrupted = InterruptedRunError("interrupted")
+        interrupted.show()
+        return interrupted.exit_code
     except RecursionError:
-        _bug("the input nests too deeply")
-    except BrokenPipeError:
-        sys.exit(2)
+        return _bug("the input nests too deeply")
     except Exception as error:
-        _bug(f"{type(error).__name__} in {_where(error)}")
+        return _unwritten(error) or _bug(f"{type(error).__name__} in {_where(error)}")
+
+
+def _unwritten(error: Exception) -> int:
+    """2, with a line, where the help could not be printed: an error of the system that is about no file."""
+    if not isinstance(error, OSError) or error.filename is not None or not error.strerror:
+        return 0
+    from planner.cli.writing import discard
+
+    discard()
+    print(f"planner: cannot write to standard output: {error.strerror}", file=sys.stderr)
+    return 2
 
 
 def _where(error: BaseException) -> str:
@@ -86,7 +79,7 @@ def _where(error: BaseException) -> str:
     return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
 
 
-def _bug(what: str) -> None:
+def _bug(what: str) -> int:
     print(f"planner: internal error ({what}). This is a bug: please report it with the spec.", file=sys.stderr)
     print("Set PLANNER_TRACEBACK=1 to see where it happened.", file=sys.stderr)
     import os
@@ -95,4 +88,4 @@ def _bug(what: str) -> None:
         import traceback
 
         traceback.print_exc()
-    sys.exit(2)
+    return 2

@@ -11,6 +11,8 @@ import click
 
 from planner import catalogue, engines, levers, source
 from planner.cli import catalog_text, options
+from planner.cli.groups import Group
+from planner.cli.writing import write
 from planner.project import project_of
 from planner.quoting import quoted
 
@@ -25,7 +27,7 @@ FORMAT = click.option(
 )
 
 
-@click.group(epilog="Example: planner catalog show h100-sxm")
+@click.group(cls=Group, epilog="Example: planner catalog show h100-sxm")
 def catalog() -> None:
     """List and show accelerators, models, engines and levers.
 
@@ -42,7 +44,7 @@ def list_entries(section: str | None, output_format: str, output: Path | None) -
     folders = _folders()
     found = {name: _rows(name, folders) for name in ([section] if section else SECTIONS)}
     text = _json(found) if output_format == "json" else catalog_text.listing(found)
-    options.write(text, output)
+    write(text, output)
 
 
 @catalog.command("show", epilog="Example: planner catalog show l40s --format json")
@@ -59,7 +61,7 @@ def show(name: str, output_format: str, output: Path | None) -> None:
         entry = _entry(section, name, folders)
     except catalogue.UnreadableError as error:
         raise click.UsageError(f"{quoted(name)} cannot be used: {error}") from error
-    options.write(_json(entry) if output_format == "json" else catalog_text.entry(section, entry), output)
+    write(_json(entry) if output_format == "json" else catalog_text.entry(section, entry), output)
 
 
 def _folders() -> tuple[Path, ...]:

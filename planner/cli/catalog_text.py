@@ -68,7 +68,12 @@ def _accelerators(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 def _plain(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    return [tuple(keys), *(tuple(safe(row.get(key, "")) for key in keys) for row in rows)]
+    return [tuple(keys), *(tuple(_cell(row.get(key, "")) for key in keys) for row in rows)]
+
+
+def _cell(value: Any) -> str:
+    """A value of a table; large whole numbers in groups of three digits."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else safe(value)
 
 
 def _accelerator(data: Mapping[str, Any]) -> Iterator[str]:

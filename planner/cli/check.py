@@ -9,10 +9,12 @@ import click
 from planner import output as outputs
 from planner.cli import options
 from planner.cli.judging import judge_all
+from planner.cli.parameters import SPEC
+from planner.cli.writing import write
 
 
-@click.command(epilog="Example: planner check specs/ --format github --strict")
-@click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+@click.command(epilog="Example: planner check specs/ --format json")
+@click.argument("specs", nargs=-1, required=True, type=SPEC, metavar="SPEC...")
 @click.option(
     "--format",
     "output_format",
@@ -46,5 +48,5 @@ def check(
     judgements = judge_all(specs, sets)
     status = options.exit_status(judgements, strict=strict, fail_on=fail_on)
     shown = outputs.Options(color=options.colored(color, output), failed=status != 0, verbose=verbose)
-    options.write(outputs.render(output_format, judgements, shown), output)
+    write(outputs.render(output_format, judgements, shown), output)
     raise SystemExit(status)

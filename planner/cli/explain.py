@@ -10,25 +10,36 @@ from types import ModuleType
 import click
 
 from planner.cli import options
+from planner.cli.parameters import SPEC
+from planner.cli.writing import write
+from planner.quoting import visible
 
 
-@click.command(epilog="Example: planner explain memory-does-not-fit; planner explain decode_step specs/prod.yaml")
+@click.command(
+    epilog="\b\nExamples:\n  planner explain memory-does-not-fit\n  planner explain decode_step specs/prod.yaml"
+)
 @click.argument("what")
-@click.argument("spec", required=False, type=click.Path(path_type=Path))
+@click.argument("spec", required=False, type=SPEC)
 @options.SETS
 def explain(what: str, spec: Path | None, sets: tuple[str, ...]) -> None:
     """Explain WHAT: a finding id, a lever or an engine; with SPEC, a figure with its formula, inputs and sources."""
     if spec is not None:
-        _figure(what, spec, sets)
-        return
-    text = _topic(what)
-    if text is None:
-        from planner.explanations import topics
+        write(_figure(what, spec, sets))
+    elif sets:
+        raise click.UsageError("--set needs a SPEC: planner explain FIGURE SPEC --set /PATH=VALUE")
+    else:
+        write(_topic(what) or _unknown_topic(what))
 
-        near = difflib.get_close_matches(what, topics(), n=3)
-        hint = f" Did you mean {', '.join(near)}?" if near else " `planner catalog list levers` lists levers."
-        raise click.UsageError(f"nothing is called {what!r}.{hint}")
-    options.write(text, None)
+
+def _unknown_topic(what: str) -> str:
+    """The message for what is no topic."""
+    from planner.explanations import figures, topics
+
+    if what in figures():
+        raise click.UsageError(f"{what} is a figure of a spec: planner explain {what} SPEC")
+    near = difflib.get_close_matches(what, [*topics(), *figures()], n=3)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Figures: {', '.join(figures())}."
+    raise click.UsageError(f"nothing is called {what!r}. {hint} `planner catalog list levers` lists levers.")
 
 
 def _topic(what: str) -> str | None:
@@ -65,17 +76,31 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.strip("\n").splitlines())
 
 
-def _figure(what: str, spec: Path, sets: tuple[str, ...]) -> None:
+def _figure(what: str, spec: Path, sets: tuple[str, ...]) -> str:
     from planner import output as outputs
     from planner.cli.judging import judge_all
-    from planner.explanations import figure_text, figures
+    from planner.explanations import figure_text
 
+    _known_figure(what)
+    if spec.is_dir():
+        raise click.UsageError(f"SPEC is one file; {visible(spec.as_posix())} is a folder.")
     judgement = judge_all([spec], sets)[0]
-    if judgement.result is None or judgement.plan is None:
-        click.echo(outputs.render("text", [judgement], outputs.Options()), err=True, nl=False)
-        raise SystemExit(1 if judgement.judged else 2)
+    if not judgement.is_deployment:
+        raise click.UsageError(f"{visible(spec.as_posix())} is no Deployment; only a Deployment has figures.")
     text = figure_text(what, judgement)
     if text is None:
-        near = difflib.get_close_matches(what, figures(), n=3, cutoff=0.4)
-        raise click.UsageError(f"no figure is called {what!r}. Did you mean {', '.join(near) or ', '.join(figures())}?")
-    options.write(text, None)
+        click.echo(outputs.render("text", [judgement], outputs.Options()), err=True, nl=False)
+        raise SystemExit(1 if judgement.judged else 2)
+    return text
+
+
+def _known_figure(what: str) -> None:
+    from planner.explanations import figures, topics
+
+    if what in figures():
+        return
+    if what in topics():
+        raise click.UsageError(f"{what} is not a figure; leave SPEC out: planner explain {what}")
+    near = difflib.get_close_matches(what, figures(), n=3, cutoff=0.4)
+    hint = f"Did you mean {', '.join(near)}?" if near else f"Figures: {', '.join(figures())}."
+    raise click.UsageError(f"no figure is called {what!r}. {hint}")

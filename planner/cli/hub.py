@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
+from planner.cli.writing import CouldNotError
 from planner.quoting import plain, quoted
 
 PREFIX = "hf:"
@@ -18,12 +17,6 @@ CONFIG = "config.json"
 QUANTIZATION = "hf_quant_config.json"
 INDEX = "model.safetensors.index.json"
 LARGEST_BYTES = 64 * 2**20
-
-
-class CouldNotError(click.ClickException):
-    """Nothing could be read: exit status 2."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

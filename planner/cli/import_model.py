@@ -12,6 +12,8 @@ import click
 from planner.architectures import document, document_text
 from planner.bind.config_file import read_config_file
 from planner.cli import hub, options
+from planner.cli.parameters import not_empty
+from planner.cli.writing import CouldNotError, write
 from planner.domain.model import Model
 from planner.domain.shards import stored_bytes
 from planner.findings import Finding, Severity
@@ -30,11 +32,15 @@ class Imported:
     revision: str = ""
 
 
-@click.command("model", epilog="Example: planner import model config.json -o specs/models/mine.yaml")
-@click.argument("source")
+@click.command("model", epilog="Example: planner import model config.json --output specs/models/mine.yaml")
+@click.argument("source", callback=not_empty)
 @options.OUTPUT
-@click.option("--name", help="What the model is called (owner/name). Left out: from the file's name.")
-@click.option("--revision", help="Commit or tag that was published; with hf: the one that is fetched.")
+@click.option(
+    "--name", callback=not_empty, help="What the model is called (owner/name). Left out: from the file's name."
+)
+@click.option(
+    "--revision", callback=not_empty, help="Commit or tag that was published; with hf: the one that is fetched."
+)
 def import_model(source: str, output: Path | None, name: str | None, revision: str | None) -> None:
     """Write a Model document from SOURCE: a config.json, a GGUF file, or hf:owner/name.
 
@@ -49,11 +55,11 @@ def import_model(source: str, output: Path | None, name: str | None, revision: s
     if found.model is None or any(finding.severity is Severity.ERROR for finding in found.findings):
         raise SystemExit(1)
     written = document.to_document(found.model, source=found.source, revision=found.revision)
-    options.write(document_text.text(written), output)
+    write(document_text.text(written), output)
 
 
 def from_file(path: Path, name: str | None = None, revision: str = "") -> Imported:
-    """A config.json with what stands beside it, or a GGUF header. Raises hub.CouldNotError."""
+    """A config.json with what stands beside it, or a GGUF header. Raises CouldNotError."""
     called = name or name_of(path)
     try:
         with path.open("rb") as stream:
@@ -66,7 +72,7 @@ def from_file(path: Path, name: str | None = None, revision: str = "") -> Import
             model, found = read_config_file(path, name=called)
             findings = list(found)
     except OSError as error:
-        raise hub.CouldNotError(f"{visible(path.as_posix())} cannot be read: {error.strerror}") from error
+        raise CouldNotError(f"{visible(path.as_posix())} cannot be read: {error.strerror}") from error
     return Imported(model, findings, path.name, revision)
 
 

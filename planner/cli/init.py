@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from planner.cli import options
+from planner.cli.parameters import FOLDER
+from planner.cli.writing import write, write_whole
 
-NAME = re.compile(r"^[a-z0-9][a-z0-9.-]*$")
+NAME = re.compile(r"^[a-z0-9][a-z0-9.-]*")
 STARTER = """\
 # yaml-language-server: $schema={schema}
 apiVersion: planner/v1
@@ -57,21 +58,19 @@ levers:                                    # a stack: adopt (the default), consi
 
 @click.command(epilog="Example: planner init support-chat")
 @click.argument("name", default="starter")
-@click.option(
-    "--directory", "-d", type=click.Path(file_okay=False, path_type=Path), default=Path("specs"), show_default=True
-)
+@click.option("--directory", "-d", type=FOLDER, default=Path("specs"), show_default=True, help="Where to write.")
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @click.option("--stdout", is_flag=True, help="Print it in place of writing a file.")
 def init(name: str, directory: Path, force: bool, stdout: bool) -> None:
     """Write a commented starter spec NAME that passes `planner check`."""
-    if not NAME.match(name):
+    if not NAME.fullmatch(name):
         raise click.UsageError("NAME is lower-case letters, digits, dots and dashes, such as support-chat.")
     text = STARTER.format(name=name, schema="../schema/v1/deployment.schema.json")
     if stdout:
-        options.write(text, None)
+        write(text)
         return
     path = directory / f"{name}.yaml"
     if path.exists() and not force:
         raise click.UsageError(f"{path.as_posix()} exists; use --force to overwrite it.")
-    options.write_whole(path, text)
+    write_whole(path, text)
     click.echo(f"wrote {path.as_posix()}; next: planner check {path.as_posix()}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -43,5 +44,10 @@ def _judged(files: Sequence[Path], judge: Callable[[Path], Judgement]) -> list[J
         return [judge(path) for path in files]
     from concurrent.futures import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(min(processors, len(files) // AT_ONCE)) as pool:
+    with ProcessPoolExecutor(min(processors, len(files) // AT_ONCE), initializer=_left_to_the_parent) as pool:
         return list(pool.map(judge, files, chunksize=AT_ONCE))
+
+
+def _left_to_the_parent() -> None:
+    """Ctrl-C reaches every process of the group; only the one that was called says so."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from planner.cli.parameters import FILE, assignments
 from planner.findings import Finding, Severity, Verdict
 from planner.pipeline import Judgement
-from planner.quoting import visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -22,6 +21,7 @@ SETS = click.option(
     "--set",
     "sets",
     multiple=True,
+    callback=assignments,
     metavar="/PATH=VALUE",
     help="Evaluate as if the spec said so. Items of lists by name: /levers/quantize-weights/status=adopt.",
 )
@@ -35,7 +35,7 @@ COLOR = click.option(
 OUTPUT = click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write to a file in place of standard output.",
 )
 
@@ -55,32 +55,7 @@ def colored(choice: str, output: Path | None) -> bool:
         return choice == "always"
     if output is not None or os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
-
-
-def write(text: str, output: Path | None) -> None:
-    """To standard output as UTF-8, or whole to a file."""
-    if output is not None:
-        write_whole(output, text)
-        return
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.flush()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """A file written whole or not at all: beside its place first, then moved there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        failure = click.ClickException(f"cannot write {visible(path.as_posix())}: {error.strerror}")
-        failure.exit_code = 2  # type: ignore[misc]
-        raise failure from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
 
 def passes(judgement: Judgement, *, strict: bool, fail_on: str) -> bool:

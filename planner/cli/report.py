@@ -8,20 +8,21 @@ import click
 
 from planner.cli import options
 from planner.cli.judging import judge_all
+from planner.cli.parameters import FOLDER, SPEC
+from planner.cli.writing import write, write_whole
 from planner.pipeline import Judgement
 from planner.project import project_of
+from planner.quoting import visible
 
 
 @click.command(epilog="Example: planner report specs/prod.yaml")
-@click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+@click.argument("specs", nargs=-1, required=True, type=SPEC, metavar="SPEC...")
 @click.option(
     "--format", "formats", type=click.Choice(["markdown", "html"]), multiple=True, help="Only this one (default: both)."
 )
-@click.option(
-    "--directory", "-d", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: reports/)."
-)
+@click.option("--directory", "-d", type=FOLDER, help="Where to write (default: the project's `reports`).")
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; fail when a report is missing or stale.")
-@click.option("--stdout", is_flag=True, help="Print the Markdown in place of writing files.")
+@click.option("--stdout", is_flag=True, help="Print in place of writing files: Markdown, or the one --format.")
 @options.SETS
 def report(
     specs: tuple[Path, ...],
@@ -35,14 +36,24 @@ def report(
 
     A spec that is invalid gets no report: its errors are printed, and the exit status is 1.
     """
+    _one_place(formats, directory, only_check, stdout)
     judgements = [item for item in judge_all(specs, sets) if item.is_deployment]
     status = 0
     for judgement in judgements:
         status = max(status, _one(judgement, formats or ("markdown", "html"), directory, only_check, stdout))
     if not judgements:
-        click.echo("no deployment among these specs", err=True)
+        click.echo("there is no Deployment among these specs; only a Deployment has a report", err=True)
         status = 2
     raise SystemExit(status)
+
+
+def _one_place(formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool) -> None:
+    """Refuse options that say different things about where the report goes."""
+    if stdout and (only_check or directory is not None):
+        other = "--check" if only_check else "--directory"
+        raise click.UsageError(f"--stdout and {other} exclude each other: keep one.")
+    if stdout and len(set(formats)) > 1:
+        raise click.UsageError("--stdout prints one --format: keep one.")
 
 
 def _one(judgement: Judgement, formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool) -> int:
@@ -54,7 +65,7 @@ def _one(judgement: Judgement, formats: tuple[str, ...], directory: Path | None,
         return 2 if not judgement.judged else 1
     rendered = texts(judgement, formats)
     if stdout:
-        options.write(rendered.get("markdown", next(iter(rendered.values()))), None)
+        write(rendered.get("markdown", next(iter(rendered.values()))))
         return 0
     folder = directory if directory is not None else _folder(judgement)
     suffixes = {"markdown": "md", "html": "html"}
@@ -74,8 +85,8 @@ def _folder(judgement: Judgement) -> Path:
 
 
 def _written(path: Path, text: str) -> int:
-    options.write_whole(path, text)
-    click.echo(f"wrote {path.as_posix()}", err=True)
+    write_whole(path, text)
+    click.echo(f"wrote {visible(path.as_posix())}", err=True)
     return 0
 
 
@@ -83,8 +94,8 @@ def _stale(path: Path, text: str) -> int:
     try:
         fresh = path.read_bytes() == text.encode("utf-8")
     except OSError:
-        click.echo(f"{path.as_posix()}: missing; run `planner report`")
+        write(f"{visible(path.as_posix())}: missing; run `planner report`\n")
         return 1
     if not fresh:
-        click.echo(f"{path.as_posix()}: stale; run `planner report`")
+        write(f"{visible(path.as_posix())}: stale; run `planner report`\n")
     return 0 if fresh else 1

@@ -7,26 +7,27 @@ import difflib
 import click
 
 from planner import schema_composer as composer
-from planner.cli import options
+from planner.cli.writing import write
 
 
-@click.command(epilog="Example: planner schema deployment > deployment.schema.json")
+@click.command(epilog="Example: planner schema deployment")
 @click.argument("kind", default="deployment")
-@click.option("--write", is_flag=True, help="Compose the committed files from the core and the modules.")
-@click.option("--check", is_flag=True, help="Write nothing; fail when a committed file is stale.")
-def schema(kind: str, write: bool, check: bool) -> None:
+@click.option("--write", "writing", is_flag=True, help="Compose the committed files from the core and the modules.")
+@click.option("--check", "checking", is_flag=True, help="Write nothing; fail when a committed file is stale.")
+def schema(kind: str, writing: bool, checking: bool) -> None:
     """Print the JSON Schema of KIND: deployment, base, accelerator, model, project or result."""
-    if write:
-        for name in composer.write():
-            click.echo(f"wrote {name}", err=True)
-        return
-    if check:
-        stale = composer.stale()
-        for name in stale:
-            click.echo(f"{name}: stale; run `planner schema --write`")
-        raise SystemExit(1 if stale else 0)
     if kind not in composer.kinds():
         near = difflib.get_close_matches(kind, composer.kinds(), n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"It is one of {', '.join(composer.kinds())}."
         raise click.UsageError(f"no schema is called {kind!r}. {hint}")
-    options.write(composer.text(kind), None)
+    if writing and checking:
+        raise click.UsageError("--write and --check exclude each other: keep one.")
+    if writing:
+        for name in composer.write():
+            click.echo(f"wrote {name}", err=True)
+    elif checking:
+        stale = composer.stale()
+        write("".join(f"{name}: stale; run `planner schema --write`\n" for name in stale))
+        raise SystemExit(1 if stale else 0)
+    else:
+        write(composer.text(kind))

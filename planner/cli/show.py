@@ -11,6 +11,8 @@ import click
 from planner import output as outputs
 from planner import source
 from planner.cli import options
+from planner.cli.parameters import SPEC
+from planner.cli.writing import write
 from planner.findings import Verdict
 from planner.pipeline import Judgement
 from planner.quoting import plain
@@ -18,10 +20,17 @@ from planner.source.document import Document, NodePath
 
 
 @click.command(epilog="Example: planner show --effective specs/prod.yaml")
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("spec", type=SPEC)
 @click.option("--effective", is_flag=True, help="After `extends` and `--set` (the default; named for scripts).")
 @click.option("--origins", is_flag=True, help="The file and line of every value beside it.")
-@click.option("--format", "output_format", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["yaml", "json"]),
+    default="yaml",
+    show_default=True,
+    help="How to print.",
+)
 @options.SETS
 def show(spec: Path, effective: bool, origins: bool, output_format: str, sets: tuple[str, ...]) -> None:
     """Print SPEC as it is after `extends`, with where each value came from."""
@@ -36,7 +45,7 @@ def show(spec: Path, effective: bool, origins: bool, output_format: str, sets: t
         click.echo(outputs.render("text", [failed], outputs.Options()), err=True, nl=False)
         raise SystemExit(1 if could else 2)
     text = _json(document, origins) if output_format == "json" else _yaml(document, origins)
-    options.write(text, None)
+    write(text)
 
 
 def _json(document: Document, origins: bool) -> str:

@@ -4,6 +4,7 @@ load(path)            a file to a Document, or findings
 parse(text)           the same from text
 merge(document, map)  an overlay over a document, as `extends` merges
 set_value(document, "/pointer=value")
+assignment_problem(text)  why a text is no assignment, whatever the document
 resolve(reference, location, document)   a file that a spec refers to
 expand(paths)         files and folders of a command line to files
 """
@@ -14,12 +15,13 @@ from planner.source.faults import COULD_NOT_JUDGE
 from planner.source.loading import load, parse
 from planner.source.overlay import merge
 from planner.source.project import resolve, root_of
-from planner.source.setting import set_value
+from planner.source.setting import assignment_problem, set_value
 
 __all__ = [
     "COULD_NOT_JUDGE",
     "Document",
     "NodePath",
+    "assignment_problem",
     "expand",
     "load",
     "merge",

@@ -5,9 +5,17 @@ from __future__ import annotations
 from planner.findings import Finding, Location, Severity, Verdict
 
 COULD_NOT_JUDGE = frozenset(
-    {"file-not-found", "file-none-matched", "file-unreadable", "file-is-folder", "file-not-regular"}
+    {
+        "file-not-found",
+        "file-none-matched",
+        "file-unreadable",
+        "file-is-folder",
+        "file-not-regular",
+        "set-syntax",
+        "set-unknown-path",
+    }
 )
-"""Ids that say that there was nothing to judge (exit code 2), rather than that a spec is wrong."""
+"""Ids that say that there was nothing to judge, or no such what-if (exit code 2), rather than that a spec is wrong."""
 
 
 def fault(id_: str, message: str, location: Location, *, hint: str = "", path: str = "") -> Finding:

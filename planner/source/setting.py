@@ -29,18 +29,10 @@ def set_value(document: Document, assignment: str) -> Loaded:
     collection) and `null` removes. Missing maps on the way are made. Another source of a model takes the place of the
     one that is there. Findings: `set-syntax`, `set-unknown-path` with the nearest known place, `yaml-…` of the value.
     """
-    pointer, equals, text = assignment.partition("=")
-    name = f"--set {plain(pointer)}"
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-    if not equals or not pointer.startswith("/") or not all(steps):
-        return None, (_syntax(assignment, Location(name)),)
-    if steps[0] == "extends":
-        message = "`extends` cannot be set: files are merged before values are"
-        return None, (fault("set-unknown-path", message, Location(name), hint="edit the file", path="/extends"),)
-    value, findings = reader.read(text, name)
+    steps, value, findings = _parsed(assignment)
     if value is None:
-        empty = any(finding.id == "yaml-empty" for finding in findings)
-        return None, (_syntax(assignment, Location(name)),) if empty else findings
+        return None, findings
+    name = _place(assignment).file
     try:
         changed = _assigned(tree(document), steps, value, "", "")
     except _StopError as stop:
@@ -49,10 +41,41 @@ def set_value(document: Document, assignment: str) -> Loaded:
     return dataclasses.replace(result, folders={**document.folders, name: document.folder}), ()
 
 
+def assignment_problem(assignment: str) -> str:
+    """What is wrong with an assignment whatever the document, and the way out; "" where nothing is."""
+    _, value, findings = _parsed(assignment)
+    first = next(iter(findings), None)
+    if value is not None or first is None:
+        return ""
+    said = f"{first.message}; {first.hint}" if first.hint else first.message
+    return f"{quoted(assignment)}: {said}" if first.id.startswith("yaml-") else said
+
+
+def _parsed(assignment: str) -> tuple[list[str], Node | None, tuple[Finding, ...]]:
+    """The steps of the pointer, and the value; None and why where it is no assignment."""
+    pointer, equals, text = assignment.partition("=")
+    place = _place(assignment)
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    if not equals or not pointer.startswith("/") or not all(steps):
+        return steps, None, (_syntax(assignment, place),)
+    if steps[0] == "extends":
+        message = "`extends` cannot be set: files are merged before values are"
+        return steps, None, (fault("set-unknown-path", message, place, hint="edit the file", path="/extends"),)
+    value, findings = reader.read(text, place.file)
+    if value is None and any(finding.id == "yaml-empty" for finding in findings):
+        return steps, None, (_syntax(assignment, place),)
+    return steps, value, findings
+
+
+def _place(assignment: str) -> Location:
+    return Location(f"--set {plain(assignment.partition('=')[0])}")
+
+
 def _syntax(assignment: str, place: Location) -> Finding:
     pointer, equals, text = assignment.partition("=")
     if not pointer.startswith("/"):
         pointer = "/" + pointer.strip().replace(".", "/")
+    pointer = pointer if all(pointer.split("/")[1:]) else "/engine/max_model_len"
     hint = f"write {quoted(pointer + '=' + (text or 'value'))}"
     hint = f"{hint}; `null` removes a value" if equals and not text else hint
     return fault("set-syntax", f"{quoted(assignment)} is not `/path/to/key=value`", place, hint=hint)

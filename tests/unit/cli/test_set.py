@@ -57,7 +57,8 @@ def test_a_wrong_key_names_the_nearest(write: Write, planner: Planner) -> None:
     assert "derate" in found.stdout
 
 
-def test_what_is_not_an_assignment_fails(write: Write, planner: Planner) -> None:
-    found = planner("check", "--set", "concurrency", write("feasible"))
-    assert found.exit_code in (1, 2)
-    assert "/path/to/key=value" in found.stdout + found.stderr
+def test_what_leads_nowhere_in_a_spec_cannot_be_asked_of_it(write: Write, planner: Planner) -> None:
+    found = planner("check", "--set", "/engine/name/x=1", write("feasible"))
+    assert found.exit_code == 2
+    assert "set-unknown-path" in found.stdout
+    assert "specs/feasible.yaml: could not be judged" in found.stdout
