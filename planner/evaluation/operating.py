@@ -67,7 +67,7 @@ def closed(service: Service, cost: StepCost, concurrency: float, seats: float, r
     alone = serving.prefill_s(cost, asked, engine)
     if service.plan.workload.load.kind == "offline":
         return _at(found, found.first_token_s - alone, 1.0 / engine_s(service, found))
-    rate = found.in_use / (found.in_use * engine_s(service, found) + found.wait_s)
+    rate = 1.0 / engine_s(service, found)
     if requests is None:
         return _at(found, found.first_token_s - alone, rate)
     burst = serving.burst_first_token_s(cost, asked, engine, concurrency, found.rate_per_s)
@@ -75,7 +75,7 @@ def closed(service: Service, cost: StepCost, concurrency: float, seats: float, r
         batch_s = serving.static_batch_s(cost, asked, engine, min(concurrency, seats))
         rate = concurrency / (batch_s * max(concurrency / seats, 1.0))
         # A prompt interrupts those before it only: half of the others on average.
-        gap = found.gap_s - (found.in_use - 1.0) / max(asked.output, 1.0) * found.delta_s / 2.0
+        gap = (found.gap_s + found.decode_s / service.tokens_per_step) / 2.0
         return replace(_at(found, burst - alone, rate), itl_s=gap)
     share = concurrency / requests
     mean = share * burst + (1.0 - share) * found.first_token_s

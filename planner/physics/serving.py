@@ -1,12 +1,21 @@
 """Steady states of one engine on the mixed step: closed loop, static batch, open loop. Means; floats or arrays.
 
-In a closed loop each request holds a seat for its prefill and for output - 1 gaps. A gap is a decode step, and what
-the chunks of others' prompts add to it:
+In a closed loop all sequences go forward together, so it is counted in steps first, and in seconds after. A prompt
+takes `chunks` of them, an answer (output - 1) / tokens a step; a chunk holds prompt / share tokens of one prompt,
+so that a full engine finishes one prompt every `share` steps. With N requests and stages S (a decoding sequence
+takes part in one step of S):
 
-    prompts = (seats in use - 1) / output                  that come in during one gap
-    delta   = chunks x (mixed step - decode step)          of one prompt, or of all that come in one gap, together
-    ITL     = decode step / tokens a step + min(prompts, 1) x delta
-    rate    = seats in use / (prefill + (output - 1) ITL)
+    prompt = chunks + share (N - 1) prompt / all          of a prompt: its own, and those it waits for
+    others = S (output - 1) / tokens a step + half of one while a request decodes, and the step that an arrival misses
+    all    = prompt + others
+    mixed  = min(N chunks, all)                           with prompt tokens, while each request runs once
+    cycle  = mixed x mixed step + (all - mixed) x decode step
+    rate   = N / cycle
+
+The first line is mean value analysis of one queue (Schweitzer 1979): it tends to `chunks` for one request, and to
+N share - answer for many, when every step is full. No step holds more than a chunk, and no token is lost: steps with
+prompts share N prompts and the decodes of all, whatever the lengths. As no count depends on the hardware, more
+bandwidth or arithmetic makes every figure better.
 
 A run of a fixed number of requests starts with a burst: the first ones, as many as are allowed at once, arrive
 together and are prefilled one after another; the rest arrive one by one as others end. Mean TTFT is the mixture.
@@ -14,19 +23,17 @@ together and are prefilled one after another; the rest arrive one by one as othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.physics import elementwise
 from planner.physics.attention import causal_pairs
 from planner.physics.step import StepCost, step_terms
 
-ROUNDS = 8
-"""Damped iterations of the batch; the third digit stands after six."""
-SETTLED = 1e-4
-"""Relative change of the batch at which the rounds of one candidate end; arrays run all of them."""
-BUSIEST = 0.97
-"""Utilisation at which the wait of a closed loop is cut: its queue is as long as its seats, never longer."""
+CAPTURE_EXPONENT = 4.0
+"""Steps vary around their mean size: the share of them that a captured graph holds falls from 1 to 0 around it."""
+HALVINGS = 50
+"""Of the interval of an open loop's step time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +77,15 @@ class Engine:
 class Steady:
     """A steady state. seconds, and requests a second.
 
-    batch: sequences that decode, on average. in_use: seats in use. decode_s: a decode step. mixed_s: a step with a
-    chunk. delta_s: what one prompt adds to the gaps of the others. wait_s: until a request's first chunk runs.
-    queue_s: until it gets a seat. busy: share of time in steps with chunks.
+    batch: sequences that decode, on average. in_use: seats in use. decode_s: a decode step through all stages.
+    mixed_s: a step of a stage with prompt tokens. gap_s: between tokens. wait_s: until a request's first chunk runs,
+    and what handling it takes. queue_s: until it gets a seat. busy: share of steps with prompt tokens.
     """
 
     batch: Any
     in_use: Any
     decode_s: Any
     mixed_s: Any
-    delta_s: Any
     gap_s: Any
     prefill_s: Any
     wait_s: Any
@@ -124,56 +130,127 @@ def prefill_s(cost: StepCost, requests: Requests, engine: Engine) -> Any:
     return stepped + count * terms.head_s + engine.prompt_extra_s
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Steps of one stage in which every seat is served once; no figure depends on the hardware.
+
+    prompt: steps of one prompt, with those that it waits for. answer: while it decodes. between: of which an arrival
+    misses the beginning. mixed: with prompt tokens. prompts: in a mixed step. decodes: sequences that decode in one.
+    """
+
+    prompt: Any
+    answer: Any
+    between: Any
+    mixed: Any
+    prompts: Any
+    decodes: Any
+
+    @property
+    def others(self) -> Any:
+        """Steps in which a seat holds no prompt."""
+        return self.answer + self.between
+
+    @property
+    def all(self) -> Any:
+        return self.prompt + self.others
+
+
+def counts(requests: Requests, engine: Engine, in_use: Any, stages: Any) -> Counts:
+    """The closed loop of `in_use` seats in steps: `chunks` for one seat; every step full for many.
+
+    prompt = (h + sqrt(h^2 + 4 chunks others)) / 2,  h = chunks + share (in_use - 1) - others
+    """
+    own = chunks(requests.prompt, engine.chunk_tokens)
+    share = requests.prompt / engine.chunk_tokens
+    answer = stages * elementwise.maximum(requests.output - 1.0, 0.0) / engine.tokens_per_step
+    between = (in_use - 1.0) / in_use / 2.0
+    others = answer + between
+    excess = own + share * (in_use - 1.0) - others
+    prompt = (excess + elementwise.power(excess * excess + 4.0 * own * others, 0.5)) / 2.0
+    mixed = elementwise.minimum(in_use * own, prompt + others)
+    decoding = in_use / stages * answer / elementwise.maximum(others, 1e-9)
+    return Counts(prompt, answer, between, mixed, in_use / mixed, decoding * (mixed - prompt) / mixed)
+
+
 def closed_loop(cost: StepCost, requests: Requests, engine: Engine, concurrency: Any) -> Steady:
-    """`concurrency` requests at all times, each followed by another: the fixed point of the batch."""
+    """`concurrency` requests at all times, each followed by another."""
     in_use = elementwise.maximum(elementwise.minimum(concurrency, engine.seats), 1.0)
-    count = chunks(requests.prompt, engine.chunk_tokens)
-    prompts = (in_use - 1.0) / elementwise.maximum(requests.output, 1.0)
-    together = elementwise.maximum(prompts, 1.0)
-    batch = in_use
-    for _ in range(ROUNDS):
-        decode, mixed, delta = _steps(cost, requests, engine, batch, together)
-        gap = decode / engine.tokens_per_step + elementwise.minimum(prompts, 1.0) * delta
-        prefill = (count + cost.stages - 1.0) * mixed
-        decoding = elementwise.maximum(requests.output - 1.0, 0.0) * gap
-        rate = in_use / (prefill + decoding)
-        following = (batch + elementwise.maximum(in_use * decoding / (prefill + decoding), 1.0)) / 2.0
-        settled = isinstance(following, float) and abs(following - batch) <= SETTLED * batch
-        batch = following
-        if settled:
-            break
-    share = chunks(requests.prompt * together, engine.chunk_tokens) / together
-    busy = elementwise.minimum(rate * share * mixed, BUSIEST)
-    wait = _wait(cost, decode, mixed, count, busy, (in_use - 1.0) / in_use, in_use - 1.0)
-    queue = elementwise.maximum(concurrency - in_use, 0.0) / rate
-    wait = wait + engine.first_token_s + engine.first_token_steps * decode
-    return Steady(batch, in_use, decode, mixed, delta / together, gap, prefill, wait, queue, rate, busy)
+    steps = counts(requests, engine, in_use, cost.stages)
+    decode = decode_step_s(cost, in_use, requests.context, engine.width) + engine.draft_s
+    mixed = mixed_step_s(cost, requests, engine, steps.decodes, steps.prompts)
+    cycle = steps.mixed * mixed + (steps.all - steps.mixed) * decode / cost.stages
+    other = (cycle - steps.prompt * mixed) / elementwise.maximum(steps.others, 1e-9)
+    handling = engine.first_token_s + engine.first_token_steps * decode
+    behind = (cost.stages - 1.0) * mixed
+    own = chunks(requests.prompt, engine.chunk_tokens)
+    rate = in_use / (cycle + behind + handling)
+    gaps = elementwise.maximum(requests.output - 1.0, 1e-9)
+    return Steady(
+        batch=elementwise.maximum(in_use * steps.answer / steps.all, 1.0),
+        in_use=in_use,
+        decode_s=decode,
+        mixed_s=mixed,
+        gap_s=elementwise.where(requests.output > 1.0, other * steps.answer / gaps, decode / engine.tokens_per_step),
+        prefill_s=own * mixed + behind,
+        wait_s=(steps.prompt - own) * mixed + steps.between * other + handling,
+        queue_s=elementwise.maximum(concurrency - in_use, 0.0) / rate,
+        rate_per_s=rate,
+        busy=steps.mixed / steps.all,
+    )
 
 
 def open_loop(cost: StepCost, requests: Requests, engine: Engine, rate_per_s: float) -> Steady | None:
-    """Poisson arrivals: the batch by Little's law, by bisection. None: no batch within the seats serves the rate."""
-    count = chunks(requests.prompt, engine.chunk_tokens)
-    gaps = max(requests.output - 1.0, 0.0)
-    low, high = 0.0, float(engine.seats)
-    for _ in range(50):
+    """Poisson arrivals: the mean step that serves what comes in while it runs, by bisection.
+
+    None: no step does with the seats that there are and with full chunks.
+    """
+    own = chunks(requests.prompt, engine.chunk_tokens)
+    share = requests.prompt / engine.chunk_tokens
+    answer = cost.stages * max(requests.output - 1.0, 0.0) / engine.tokens_per_step
+
+    def mean_s(step: float) -> tuple[float, float, float, float]:
+        """(mean step of a stage, decode step, mixed step, share of mixed) where the mean is `step`."""
+        prompts = rate_per_s * step
+        busy = min(prompts * own, 1.0)
+        batch = prompts * answer
+        decode = decode_step_s(cost, max(batch, 1.0), requests.context, engine.width) + engine.draft_s
+        mixed = mixed_step_s(cost, requests, engine, batch / cost.stages, prompts / busy)
+        return (1.0 - busy) * decode / cost.stages + busy * mixed, decode, mixed, busy
+
+    longest = min(engine.seats / answer if answer else float("inf"), 1.0 / share) / rate_per_s
+    if mean_s(longest)[0] >= longest:
+        return None
+    low, high = 0.0, longest
+    for _ in range(HALVINGS):
         middle = (low + high) / 2.0
-        decode, _, delta = _steps(cost, requests, engine, max(middle, 1.0))
-        if rate_per_s * delta >= 1.0:
-            return None
-        gap = decode / engine.tokens_per_step / (1.0 - rate_per_s * delta)
-        low, high = (middle, high) if rate_per_s * gaps * gap > middle else (low, middle)
-    if low > 0.999 * engine.seats:
-        return None
-    batch = max(high, 1.0)
-    decode, mixed, delta = _steps(cost, requests, engine, batch)
-    busy = rate_per_s * count * mixed
-    if busy >= 1.0:
-        return None
-    gap = decode / engine.tokens_per_step / (1.0 - rate_per_s * delta)
-    wait = _wait(cost, decode, mixed, count, busy, 1.0, float("inf"), idle=max(1.0 - high, 0.0))
-    prefill = (count + cost.stages - 1.0) * mixed
-    wait = wait + engine.first_token_s + engine.first_token_steps * decode
-    return Steady(batch, high, decode, mixed, delta, gap, prefill, wait, 0.0, rate_per_s, busy)
+        low, high = (low, middle) if mean_s(middle)[0] < middle else (middle, high)
+    mean, decode, mixed, busy = mean_s(high)
+    batch = rate_per_s * high * answer
+    used = rate_per_s * high * share
+    rest = mean / 2.0 * min(batch + used, 1.0)
+    queue = used * share * mixed / 2.0 / (1.0 - used)
+    wait = rest + queue + engine.first_token_s + engine.first_token_steps * decode
+    gap = high * cost.stages / engine.tokens_per_step
+    prefill = (own + cost.stages - 1.0) * mixed
+    return Steady(max(batch, 1.0), batch, decode, mixed, gap, prefill, wait, 0.0, rate_per_s, busy)
+
+
+def mixed_step_s(cost: StepCost, requests: Requests, engine: Engine, decodes: Any, prompts: Any) -> Any:
+    """A step of one stage with `prompts` prompts (a part of one, or several) beside `decodes` sequences."""
+    tokens = prompts * requests.prompt
+    pairs = causal_pairs(requests.prompt, requests.cached) * prompts
+    sampled = decodes * engine.width + prompts
+    partly = _partly_captured(cost, tokens + decodes * engine.width)
+    terms = step_terms(partly, decodes, decodes * requests.context, tokens, pairs, sampled, engine.width)
+    return terms.total_s + engine.prompt_extra_s * prompts
+
+
+def _partly_captured(cost: StepCost, tokens: Any) -> StepCost:
+    """Launches of steps whose mean size is `tokens`: some are within the largest captured size, some are not."""
+    limit = cost.captured_tokens**CAPTURE_EXPONENT
+    within = limit / (limit + tokens**CAPTURE_EXPONENT)
+    launches = 1.0 - within * (1.0 - cost.captured_launches)
+    return replace(cost, captured_tokens=float("inf"), captured_launches=launches)
 
 
 def burst_first_token_s(cost: StepCost, requests: Requests, engine: Engine, together: Any, rate_per_s: Any) -> Any:
@@ -207,34 +284,3 @@ def static_batch_s(cost: StepCost, requests: Requests, engine: Engine, batch: An
     prefill = batch * requests.prompt * burst_token_s(cost, requests, engine, batch)
     steps = elementwise.maximum(requests.output - 1.0, 0.0) / engine.tokens_per_step
     return prefill + steps * (decode_step_s(cost, batch, requests.context, engine.width) + engine.draft_s)
-
-
-def _steps(cost: StepCost, requests: Requests, engine: Engine, batch: Any, together: Any = 1.0) -> tuple[Any, Any, Any]:
-    """(decode step through the stages, mixed step of a stage, what `together` prompts add to a gap).
-
-    Prompts that come in during one gap share steps, as many tokens as a chunk holds.
-    """
-    count = chunks(requests.prompt * together, engine.chunk_tokens)
-    part = batch / cost.stages
-    context = part * requests.context
-    tokens = requests.prompt * together / count
-    pairs = causal_pairs(requests.prompt, requests.cached) * together / count
-    sampled = part * engine.width + together / count
-    plain = step_terms(cost, part, context, width=engine.width).total_s
-    mixed = step_terms(cost, part, context, tokens, pairs, sampled, engine.width).total_s
-    mixed = mixed + engine.prompt_extra_s * together / count
-    decode = decode_step_s(cost, batch, requests.context, engine.width) + engine.draft_s
-    return decode, mixed, count * elementwise.maximum(mixed - plain, 0.0)
-
-
-def _wait(
-    cost: StepCost, decode: Any, mixed: Any, count: Any, busy: Any, others: Any, ahead: Any, idle: Any = 0.0
-) -> Any:
-    """Until the first chunk of an arrival runs: the rest of the running step, and the prompts before it.
-
-    busy / (1 - busy) / 2 prompts at random arrivals (Pollaczek and Khinchine), at most half of those ahead.
-    others: share of the load that is not the arrival's own. idle: share of time with no step running.
-    """
-    rest = ((1.0 - busy) * decode + busy * mixed) / 2.0 * (1.0 - idle)
-    queue = busy * count * mixed / 2.0 / (1.0 - busy * others)
-    return rest + elementwise.minimum(queue, ahead * count * mixed / 2.0)
