@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.analysis.deciding import deciding_measurement
-from planner.analysis.memory import memory_rows
+from planner.analysis.memory import fraction, memory_rows
 from planner.analysis.provenance import assumptions, provenance
 from planner.analysis.sensitivity import sensitivities
 from planner.analysis.turning import turning_points
@@ -28,4 +28,5 @@ def analyse(plan: Plan, result: PlanResult) -> Analysis:
         assumptions=assumptions(plan, detail),
         verification=verification(plan, detail),
         memory=memory_rows(result),
+        fraction=fraction(detail),
     )

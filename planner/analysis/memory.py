@@ -1,8 +1,11 @@
-"""The memory picture: weights, cache and the rest of each configuration."""
+"""The memory picture: weights, cache and the rest of each configuration; what the engine's fraction holds."""
 
 from __future__ import annotations
 
+from planner import engines
 from planner.domain.evaluation import Evaluation, PlanResult
+from planner.evaluation import Detail
+from planner.format import gibibytes, gigabytes
 from planner.report.analysis_types import MemoryRow
 
 
@@ -27,3 +30,13 @@ def _row(name: str, evaluation: Evaluation) -> MemoryRow:
     cache = None if memory.kv_cache_bytes is None else memory.kv_cache_bytes + (memory.state_bytes or 0.0)
     rest = memory.activation_bytes + memory.cuda_graph_bytes + memory.runtime_bytes
     return MemoryRow(name, memory.weights_bytes, cache, rest, memory.usable_bytes)
+
+
+def fraction(detail: Detail) -> str:
+    """What is inside the engine's fraction, and how large that is where it is a share of the whole."""
+    settings, module = detail.plan.engine, engines.get(detail.plan.engine.name)
+    said: str = module.inside_fraction(detail.plan)
+    if module.FRACTION_KEY != "gpu_memory_utilization" or settings.memory_fraction is None:
+        return said
+    share, total = settings.memory_fraction, detail.evaluation.memory.capacity_bytes
+    return f"{said} It is {share:g} x {gibibytes(total)} = {gibibytes(share * total)} ({gigabytes(share * total)})."

@@ -14,7 +14,11 @@ from planner.domain.levers import LeverUse
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Per accelerator: the fullest rank of the tightest pool. See product.md for each figure."""
+    """Per accelerator: the fullest rank of the tightest pool.
+
+    cache_basis: what kv_cache_bytes, state_bytes and free_bytes stand on. "guaranteed": every sequence of the load at
+    its promised length. "expected": mean concurrency at mean length. None where the load says neither.
+    """
 
     capacity_bytes: float
     usable_bytes: float
@@ -31,6 +35,7 @@ class Memory:
     kv_pool_bytes: float
     kv_capacity_tokens: float | None
     max_concurrency: float | None
+    cache_basis: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

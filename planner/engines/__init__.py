@@ -14,6 +14,7 @@ def default_levers(settings, model=None, compute_capability=None) -> tuple[str, 
                            levers that this version turns on by itself; old versions decide by length and card.
 def memory(plan, sequences=None) -> MemoryLedger   of a plan whose engine has its defaults and whose levers are
                            applied. sequences: over one replica, in place of what a closed-loop load declares.
+def inside_fraction(plan) -> str              one sentence: what of the account is inside its fraction, what outside.
 def start_line(plan, ledger) -> str           the line that the engine would print, "" where it prints none.
 
 Modules whose name begins with `_` are what several engines share.

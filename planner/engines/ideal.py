@@ -112,3 +112,8 @@ def _tokens(
 
 def _refusal(weights: float, cache: float, usable: float) -> str:
     return f"Weights {gib(weights)} and the cache of the load {gib(cache)} are more than {gib(usable)}."
+
+
+def inside_fraction(plan: Plan) -> str:
+    """None is taken."""
+    return "It takes no fraction and reserves nothing: only what the load needs is counted."

@@ -200,3 +200,8 @@ def _capacity(plan: Plan, card: _Card, chosen: Figures, longest: int, demand: _d
         promised_cache=cached - state,
         promised_state=state,
     )
+
+
+def inside_fraction(plan: Plan) -> str:
+    """None is taken."""
+    return "It takes no fraction: the cache of its whole context is reserved at start, whatever the load."

@@ -189,3 +189,8 @@ def _refusal(
         values = {"needed_bytes": needed, "available_bytes": taken.pool, "largest_max_model_len": int(tokens)}
         return Refusal(text, {"reason": "one-sequence", **values})
     return Refusal()
+
+
+def inside_fraction(plan: Plan) -> str:
+    """The static part alone."""
+    return f"Inside {FRACTION_KEY} are weights and the cache pool; activations, CUDA graphs and runtime are outside."

@@ -166,3 +166,8 @@ def _refusal(plan: Plan, taken: Taken, pool: float, kinds: dict[CacheKind, int])
     )
     values = {"needed_bytes": needed, "available_bytes": pool, "largest_max_model_len": longest}
     return Refusal(text, {"reason": "one-sequence", **values})
+
+
+def inside_fraction(plan: Plan) -> str:
+    """The pool alone: a share of what the rest leaves."""
+    return f"{FRACTION_KEY} is the cache pool's share of what weights, activations and runtime leave; they are outside."

@@ -179,3 +179,15 @@ def _capacity(
         promised_cache=demand.mean(lambda tokens: _cache_layers.sequence_bytes(found, tokens)) - state,
         promised_state=state,
     )
+
+
+def inside_fraction(plan: Plan) -> str:
+    """By version: the driver's context and the graphs are inside its share or beside it."""
+    chosen = chosen_figures(plan.engine, plan.model, plan.hardware.accelerator.compute_capability)
+    inside: list[str] = ["weights", "activations", "communication buffers"]
+    outside: list[str] = []
+    (inside if chosen["context_in_budget"] else outside).append("the driver's context (runtime)")
+    if plan.techniques.cuda_graphs or not plan.engine.enforce_eager:
+        (inside if chosen["graphs_in_budget"] else outside).append("CUDA graphs")
+    beside = f"; {' and '.join(outside)} {'are' if len(outside) > 1 else 'is'} outside" if outside else ""
+    return f"Inside {FRACTION_KEY} are {', '.join(inside)} and the cache pool{beside}."

@@ -10,6 +10,7 @@ from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation import cost, latency, objectives
 from planner.evaluation.configure import configure, shipped
+from planner.evaluation.expected_memory import with_load
 from planner.evaluation.extra_memory import charged
 from planner.evaluation.latency import Served
 
@@ -27,7 +28,9 @@ class Detail:
 def detail(plan: Plan) -> Detail:
     """Of a configured plan (`planner.evaluation.configure`)."""
     ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
-    served = latency.evaluate(plan, _sequences(plan, ledger))
+    fitting = _sequences(plan, ledger)
+    served = latency.evaluate(plan, fitting)
+    ledger = with_load(plan, ledger, served, fitting)
     spent = cost.evaluate(plan, served.throughput, served.latency)
     bands = bands_of(plan)
     outcomes = objectives.judge(

@@ -97,7 +97,8 @@ def _figures(judgement: Judgement) -> Iterator[str]:
     shipped = judgement.result.shipped
     memory, throughput, cost = shipped.memory, shipped.throughput, shipped.cost
     fits = "fits" if memory.fits else "does not fit"
-    cache = f", cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
+    expected = " expected" if memory.cache_basis == "expected" else ""
+    cache = f",{expected} cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
     needed = f"weights {printed.memory(memory.weights_bytes)}{cache}"
     yield f"memory      {fits}: {needed} of {printed.memory(memory.usable_bytes)} an accelerator"
     times = ", ".join(_times(judgement.result))

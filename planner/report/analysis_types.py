@@ -136,7 +136,7 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """deciding None: no objective is open; `deciding_reason` may say why."""
+    """deciding None: no objective is open; `deciding_reason` may say why. fraction: what the engine's share holds."""
 
     turning_points: tuple[TurningPoint, ...] = ()
     sensitivities: tuple[Sensitivity, ...] = ()
@@ -147,3 +147,4 @@ class Analysis:
     assumptions: tuple[Assumption, ...] = ()
     verification: tuple[VerificationStep, ...] = ()
     memory: tuple[MemoryRow, ...] = field(default=())
+    fraction: str = ""

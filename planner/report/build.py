@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from planner.domain.evaluation import Bands, Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Verdict
 from planner.format import NOT_AVAILABLE, Dimension, change, factor, quantity
-from planner.report import binding, finding_rows, ladder, margins, memory_picture, provenance, regime, verdict_section
+from planner.report import (
+    binding,
+    finding_rows,
+    ladder,
+    margins,
+    memory_account,
+    memory_picture,
+    provenance,
+    regime,
+    verdict_section,
+)
 from planner.report.analysis_types import Analysis
 from planner.report.figures import Figure, banded, figures, relative
-from planner.report.report_model import BaselineSection, Cell, Column, ReportModel, Row, Table, bracketed
+from planner.report.report_model import BaselineSection, Cell, Column, MemorySection, ReportModel, Row, Table, bracketed
 from planner.report.text import project_path
 from planner.source.document import Document
 
@@ -47,7 +58,7 @@ def build(
         verdict=opening,
         binding=binding.section(result.shipped),
         baseline=_baseline(plan, result),
-        memory=memory_picture.section(known.memory or memory_picture.rows_of(result)),
+        memory=_memory(plan, result, known),
         ladder=ladder.section(plan, result),
         obligations=ladder.obligations(result),
         regime=regime.section(known.turning_points),
@@ -57,6 +68,14 @@ def build(
         verification=provenance.verification(known.verification),
         findings=found,
     )
+
+
+def _memory(plan: Plan, result: PlanResult, known: Analysis) -> MemorySection | None:
+    """The picture of every configuration, and the account of what ships."""
+    picture = memory_picture.section(known.memory or memory_picture.rows_of(result))
+    if picture is None:
+        return None
+    return replace(picture, account=memory_account.table(plan, result), fraction=known.fraction)
 
 
 def _declared_name(document: Document) -> str:

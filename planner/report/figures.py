@@ -57,14 +57,17 @@ def _latency(plan: Plan, shipped: Evaluation, metric: str, title: str, short: st
     )
 
 
-def _memory_figures() -> tuple[Figure, ...]:
+def _memory_figures(basis: str | None) -> tuple[Figure, ...]:
+    expected = basis == "expected"
     return (
         Figure(
             "weights", "Weights, per accelerator", "Weights", "bytes", lambda e: e.memory.weights_bytes, -1, ladder=True
         ),
         Figure(
             "cache",
-            "KV cache of the declared load, per accelerator",
+            "KV cache expected of the declared load, per accelerator"
+            if expected
+            else "KV cache of the declared load, per accelerator",
             "KV cache",
             "bytes",
             lambda e: e.memory.kv_cache_bytes,
@@ -73,7 +76,9 @@ def _memory_figures() -> tuple[Figure, ...]:
         ),
         Figure(
             "free",
-            "Usable memory left free, per accelerator",
+            "Usable memory expected to stay free, per accelerator"
+            if expected
+            else "Usable memory left free, per accelerator",
             "Free",
             "bytes",
             lambda e: e.memory.free_bytes,
@@ -148,7 +153,7 @@ def figures(plan: Plan, shipped: Evaluation) -> tuple[Figure, ...]:
         "prefill", "Prefill of one prompt, alone", "Prefill", "seconds", lambda e: e.latency.prefill_s, -1, "latency"
     )
     optional = tuple(figure for figure in (request,) if figure.read(shipped) is not None)
-    return (*_memory_figures(), first, gap, step, prefill, *optional, *_throughput_figures())
+    return (*_memory_figures(shipped.memory.cache_basis), first, gap, step, prefill, *optional, *_throughput_figures())
 
 
 def ends(figure: Figure, value: float | None, bands: Bands) -> tuple[float | None, float | None]:

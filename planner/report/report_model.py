@@ -133,8 +133,12 @@ class MemoryBar:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
+    """account: how the memory of an accelerator adds up as shipped; fraction: what is inside the engine's share."""
+
     bars: tuple[MemoryBar, ...]
     key: str
+    account: Table | None = None
+    fraction: str = ""
 
 
 @dataclass(frozen=True, slots=True)

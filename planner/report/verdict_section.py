@@ -102,7 +102,8 @@ def _free(shipped: Evaluation) -> str:
     used = shipped.memory
     if used.free_bytes is None or not used.usable_bytes:
         return ""
-    return f" with {percent(used.free_bytes / used.usable_bytes)} of usable memory free"
+    expected = "expected to stay " if used.cache_basis == "expected" else ""
+    return f" with {percent(used.free_bytes / used.usable_bytes)} of usable memory {expected}free"
 
 
 def _all_met(shipped: Evaluation) -> str:
@@ -165,7 +166,9 @@ def _headlines(plan: Plan, shipped: Evaluation) -> tuple[Labelled, ...]:
 
 
 def _free_memory(shipped: Evaluation) -> Labelled:
-    used, label = shipped.memory, "Usable memory free, each accelerator"
+    used = shipped.memory
+    expected = "expected to stay " if used.cache_basis == "expected" else ""
+    label = f"Usable memory {expected}free, each accelerator"
     if used.free_bytes is None or not used.usable_bytes:
         return Labelled(label, "n/a")
     return Labelled(
