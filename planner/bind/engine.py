@@ -21,7 +21,14 @@ _COUNTS = (
     "max_lora_rank",
     "gpu_layers",
 )
-_AS_THEY_ARE = ("kv_cache_dtype", "enforce_eager", "enable_chunked_prefill", "enable_prefix_caching", "admission")
+_AS_THEY_ARE = (
+    "kv_cache_dtype",
+    "enforce_eager",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "use_v1",
+    "admission",
+)
 
 
 def settings(section: Mapping[str, Any], count: int) -> EngineSettings:

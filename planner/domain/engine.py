@@ -34,6 +34,7 @@ class EngineSettings:
     enable_prefix_caching: bool | None = None
     memory_fraction: float | None = None
     gpu_layers: int | None = None
+    use_v1: bool | None = None
     max_loras: int | None = None
     max_lora_rank: int | None = None
     limit_mm_per_prompt: Mapping[str, int] = field(default_factory=dict)

@@ -1,32 +1,37 @@
-"""Activations of one token that are alive at once in the widest layer of a model, on one rank."""
+"""Activations that are alive at once in the widest layer of a model, on one rank, in one prefill step."""
 
 from __future__ import annotations
 
 from planner.domain.model import FeedForward, LayerGroup, Mixer, Model
 from planner.domain.shards import Parallel, heads_per_rank
-from planner.physics.engine_memory import attention_values, feed_forward_values
+from planner.engines._expert_buffers import ExpertKernel
+from planner.engines._expert_buffers import peak_bytes as expert_peak_bytes
+from planner.physics import engine_memory
 
 
-def peak_values(model: Model, parallel: Parallel, expert_workspaces: int = 1) -> float:
-    """Values of one token at the peak of the widest layer (see `planner.physics.engine_memory`).
+def peak_bytes(model: Model, parallel: Parallel, tokens: int, kernel: ExpertKernel, expanded_tokens: int = 0) -> float:
+    """Peak of one prefill step of `tokens` over the layers of a model, on one rank.
 
-    expert_workspaces: buffers of hidden width that the expert kernels keep for each expert of a token.
+    expanded_tokens: earlier tokens whose cached latent is expanded to keys and values of every head at once.
     """
     found = [0.0]
     for group in model.groups:
-        found += [_feed_forward(item, model.hidden, parallel, expert_workspaces) for item in group.feed_forwards]
-        found += [_attention(item, model.hidden, parallel) for item in group.mixers]
+        for mixer in group.mixers:
+            peak = engine_memory.prefill_peak_bytes(tokens, _attention(mixer, model.hidden, parallel))
+            found.append(peak + engine_memory.prefill_peak_bytes(expanded_tokens, _expanded(mixer, parallel)))
+        found += [_feed_forward(item, model, parallel, tokens, kernel) for item in group.feed_forwards]
     return max(found)
 
 
-def _feed_forward(item: FeedForward, hidden: int, parallel: Parallel, workspaces: int) -> float:
+def _feed_forward(item: FeedForward, model: Model, parallel: Parallel, tokens: int, kernel: ExpertKernel) -> float:
     if item.kind == "none":
         return 0.0
-    if item.experts == 0:
-        return float(feed_forward_values(hidden, item.width / parallel.tensor))
-    # Expert ranks hold whole experts, and see their share of the tokens' copies: the same product either way.
-    width = (item.width * item.experts_per_token + item.shared_width) / parallel.tensor
-    return float(feed_forward_values(hidden, width, workspaces * item.experts_per_token))
+    dense = item.shared_width if item.experts else item.width
+    values = engine_memory.feed_forward_values(model.hidden, dense / parallel.tensor)
+    found = float(engine_memory.prefill_peak_bytes(tokens, values))
+    if not item.experts:
+        return found
+    return max(found, expert_peak_bytes(item, model, parallel, tokens, kernel))
 
 
 def _attention(item: Mixer, hidden: int, parallel: Parallel) -> float:
@@ -37,7 +42,15 @@ def _attention(item: Mixer, hidden: int, parallel: Parallel) -> float:
     # Prefill expands a latent to keys and values of every head.
     cached = heads if latent else heads_per_rank(item.kv_heads or item.heads, parallel.tensor)
     keys_values = cached * (item.key_dim + item.value_dim)
-    return float(attention_values(hidden, heads * item.key_dim, keys_values, heads * item.value_dim))
+    return float(engine_memory.attention_values(hidden, heads * item.key_dim, keys_values, heads * item.value_dim))
+
+
+def _expanded(item: Mixer, parallel: Parallel) -> float:
+    """Values that one cached latent expands to: for each head a key without its shared rotary part, and a value."""
+    if item.kind != "latent-attention":
+        return 0.0
+    rotary = (item.decode_key_dim or 0) - (item.decode_value_dim or 0)
+    return float(heads_per_rank(item.heads, parallel.tensor) * (item.key_dim - max(0, rotary) + item.value_dim))
 
 
 def widest_heads(groups: tuple[LayerGroup, ...]) -> int:

@@ -6,28 +6,55 @@ from planner.domain.engine import EngineSettings
 from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
-from planner.engines._activations import peak_values
+from planner.engines._activations import peak_bytes
 from planner.engines._catalogue import Figures, figures
+from planner.engines._expert_buffers import ExpertKernel
 from planner.engines._links import fabric
 from planner.physics import engine_memory
 from planner.physics.engine_memory import GIB, MIB
 
 NAME = "vllm"
+OF_A_GENERATION = (
+    "engine_generation",
+    "max_num_seqs",
+    "max_num_seqs_large",
+    "max_num_batched_tokens",
+    "max_num_batched_tokens_large",
+    "chunked_prefill_above_tokens",
+    "hybrid_cache_manager",
+    "graph_tokens_limit",
+    "graph_sizes_per_sequence",
+    "graph_step_above_256",
+    "context_in_budget",
+    "profile_all_logits",
+    "expanded_latent_tokens",
+    "sampler_bytes_per_logit",
+)
 
 
 def chosen_figures(settings: EngineSettings, model: Model | None, capability: str | None) -> Figures:
-    """The version's figures; those of the older generation where the card or the format falls back to it."""
+    """The version's figures; those of the other generation where one falls back to it, or asks for it."""
     chosen = figures(NAME, settings.release)
     if not chosen["engine_generation"]:
-        return chosen
+        return _newer(chosen) if settings.use_v1 else chosen
     limit = float(chosen["older_generation_below_capability"])
     old_card = capability_number(capability) < limit
     gguf = model is not None and "gguf" in chosen["older_generation_formats"] and _is_gguf(model)
-    if not (old_card or gguf):
-        return chosen
+    refused = settings.use_v1 is False and bool(chosen["generation_is_a_choice"])
+    return _older(chosen) if old_card or gguf or refused else chosen
+
+
+def _older(chosen: Figures) -> Figures:
+    """The older generation inside a version whose own is the newer: its scheduler, sampler and profiling."""
     older = figures(NAME, (0, 7))
-    kept = {key: value for key, value in older.values.items() if key not in ("start_check", "gpu_memory_utilization")}
-    return Figures({**chosen.values, **kept})
+    return Figures({**chosen.values, **{key: older[key] for key in OF_A_GENERATION}})
+
+
+def _newer(chosen: Figures) -> Figures:
+    """The newer generation before it was the default: as of the first version that takes it by itself."""
+    newer = figures(NAME, (0, 8, 0))
+    own = {key: chosen[key] for key in ("gpu_memory_utilization", "max_num_seqs", "max_num_seqs_large")}
+    return Figures({**newer.values, **own, "profile_all_logits": chosen["newer_profiles_all_logits"]})
 
 
 def capability_number(capability: str | None) -> float:
@@ -47,14 +74,31 @@ def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures, last: bool
     """Peak of the profiling step: the larger of prefill and sampling (on the stage with the head), or the encoder."""
     settings = plan.engine
     tokens = settings.max_num_batched_tokens or 2048
-    values = peak_values(plan.model, parallel, int(chosen["expert_workspaces"]))
-    peak = engine_memory.prefill_peak_bytes(tokens, values)
+    expanded = _expanded_tokens(settings, chosen)
+    peak = peak_bytes(plan.model, parallel, tokens, expert_kernel(plan, chosen), expanded)
     if last:
         sequences = min(settings.max_num_seqs or 1, tokens)
+        if chosen["profile_all_logits"]:
+            peak = max(peak, tokens * 2.0 * (plan.model.vocabulary + plan.model.hidden))
         sampler = engine_memory.sampler_bytes(sequences, plan.model.vocabulary, chosen["sampler_bytes_per_logit"])
         peak = max(peak, sampler)
     allowed = _modalities(plan)
     return float(max(peak, allowed * chosen.gib("multimodal_profile_gib")))
+
+
+def _expanded_tokens(settings: EngineSettings, chosen: Figures) -> int:
+    """Cached tokens whose latents one prefill expands: 8 whole sequences or 4 blocks each, at most a limit.
+
+    Source: vLLM, `determine_chunked_prefill_workspace_size`; profiled since the figure's version.
+    """
+    limit = int(chosen["expanded_latent_tokens"])
+    pages = (settings.max_num_seqs or 1) * (settings.block_size or 16)
+    return max(min(max(8 * (settings.max_model_len or 0), 4 * pages), limit), pages) if limit else 0
+
+
+def expert_kernel(plan: Plan, chosen: Figures) -> ExpertKernel:
+    available = plan.hardware.accelerator.arithmetic_flop_per_s
+    return ExpertKernel(chosen["expert_buffers"], int(chosen["expert_chunk_tokens"]), available)
 
 
 def _modalities(plan: Plan) -> int:
@@ -84,7 +128,9 @@ def runtime_bytes(plan: Plan, parallel: Parallel, chosen: Figures) -> tuple[floa
     """(inside the budget, in use before the engine measures) of one rank: communication buffers and context."""
     link = fabric(plan.hardware.links)
     ranks = parallel.tensor * parallel.pipeline * parallel.data
-    inside = chosen.by_ranks(f"non_torch_gib_{link}", parallel.tensor)
+    spread = any(fed.experts for group in plan.model.groups for fed in group.feed_forwards)
+    # Copies of a dense model do not talk to each other; copies that share their experts do.
+    inside = chosen.by_ranks(f"non_torch_gib_{link}", parallel.tensor * (parallel.data if spread else 1))
     if plan.hardware.accelerator.vendor.lower() == "amd":
         inside += float(chosen["non_torch_gib_rocm"])
     return inside * GIB, chosen.by_ranks(f"start_gib_{link}", ranks) * GIB

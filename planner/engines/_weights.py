@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from planner.domain.model import Model, Weight
+from planner.domain import formats
+from planner.domain.model import Mixer, Model, Weight
 from planner.domain.plan import Plan
 from planner.domain.shards import (
     Parallel,
@@ -23,17 +24,40 @@ from planner.physics.engine_memory import adapter_bytes
 Padding = Mapping[str, Mapping[str, int]]
 
 
-def by_stage(plan: Plan, parallel: Parallel, padding: Padding | None = None) -> tuple[float, ...]:
+def by_stage(
+    plan: Plan, parallel: Parallel, padding: Padding | None = None, *, rotary_tables: bool = False
+) -> tuple[float, ...]:
     """Weights of one rank: the model, padded experts, what speculation loads, preallocated adapters.
 
     padding: {format: {hidden, width}}: multiples that a kernel's layout rounds experts up to.
+    rotary_tables: whether tables of rotary angles are loaded with the weights.
     """
+    tables = rotary_bytes(plan.model) if rotary_tables else 0.0
     inside = [set(stage) for stage in stages(plan.model.layers, parallel.pipeline)]
     base = weight_bytes_by_stage(plan.model, parallel)
     padded = [_padding(plan.model, parallel, layers, padding or {}) for layers in inside]
     extra = [_adapters(plan, parallel, layers) for layers in inside]
     drafts = [0.0] * (len(base) - 1) + [_speculation(plan, parallel)]
-    return tuple(math.fsum(parts) for parts in zip(base, padded, extra, drafts, strict=True))
+    return tuple(math.fsum((*parts, tables)) for parts in zip(base, padded, extra, drafts, strict=True))
+
+
+def rotary_bytes(model: Model) -> float:
+    """Tables of rotary angles: for each head size, longest context x its sines and cosines, in the model's dtype.
+
+    Models with learned positions have none. Source: vLLM, `RotaryEmbedding.cos_sin_cache`, one for equal layers.
+    """
+    if any(weight.role == "position" for weight in model.embedding):
+        return 0.0
+    mixers = [mixer for group in model.groups for mixer in group.mixers if mixer.attends]
+    sizes = {_rotary_size(mixer) for mixer in mixers}
+    return float((model.max_context or 0) * sum(sizes)) * formats.known(model.dtype).bits / 8
+
+
+def _rotary_size(mixer: Mixer) -> int:
+    """Rotated values of a head: of a latent, the part that heads share."""
+    latent = mixer.kind in ("latent-attention", "sparse-latent-attention")
+    shared = (mixer.decode_key_dim or 0) - (mixer.decode_value_dim or 0)
+    return shared if latent and shared > 0 else mixer.key_dim
 
 
 def total(plan: Plan, parallel: Parallel, rank_bytes: tuple[float, ...]) -> float:

@@ -8,14 +8,17 @@ all of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.domain.engine import EngineSettings
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
 from planner.engines import MemoryLedger, _cache_layers, _demand, _weights
-from planner.engines._activations import peak_values
+from planner.engines._activations import peak_bytes
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures, figures
 from planner.engines._defaults import fill
+from planner.engines._expert_buffers import ExpertKernel
 from planner.engines._ledger import Capacity, Refusal, Taken, gib, ledger
 from planner.engines._links import fabric
 from planner.physics import engine_memory
@@ -140,7 +143,7 @@ def state_pool(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> flo
 
 def _activation(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
     tokens = plan.engine.max_num_batched_tokens or 2048
-    prefill = engine_memory.prefill_peak_bytes(tokens, peak_values(plan.model, parallel))
+    prefill = peak_bytes(plan.model, replace(parallel, data=1), tokens, ExpertKernel("separate"))
     running = min(plan.engine.max_num_seqs or 1, 512)
     sampler = engine_memory.sampler_bytes(running, plan.model.vocabulary, chosen["sampler_bytes_per_logit"])
     return float(max(prefill, sampler))

@@ -8,15 +8,17 @@ default admission reserves a sequence's maximum, so that nothing is preempted.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from planner.domain.engine import EngineSettings
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
 from planner.engines import MemoryLedger, _cache_layers, _demand, _weights
-from planner.engines._activations import peak_values
+from planner.engines._activations import peak_bytes
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures, figures
 from planner.engines._defaults import fill
+from planner.engines._expert_buffers import ExpertKernel
 from planner.engines._ledger import Capacity, Refusal, Taken, gib, ledger
 from planner.engines._links import fabric
 from planner.physics import engine_memory
@@ -106,7 +108,7 @@ def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
     """Execution context and decoder buffers, both allocated when the engine is loaded."""
     settings = plan.engine
     tokens = settings.max_num_batched_tokens or 8192
-    prefill = engine_memory.prefill_peak_bytes(tokens, peak_values(plan.model, parallel))
+    prefill = peak_bytes(plan.model, replace(parallel, data=1), tokens, ExpertKernel("separate"))
     sequences = settings.max_num_seqs or 1
     decoder = engine_memory.sampler_bytes(sequences, plan.model.vocabulary, chosen["decoder_bytes_per_logit"])
     return float(prefill + decoder)

@@ -33,6 +33,10 @@ PROPERTIES: dict[str, object] = {
         "maximum": 1,
         "description": "Share of the card's total memory for weights, activations and cache.",
     },
+    "use_v1": {
+        "type": "boolean",
+        "description": "VLLM_USE_V1: the newer engine generation before 0.8, or the older one up to 0.10.",
+    },
 }
 LONGEST = 2**27
 
@@ -41,7 +45,8 @@ def with_defaults(plan: Plan) -> EngineSettings:
     """Every key filled, as the version, the card and the model decide."""
     declared, card = plan.engine, plan.hardware.accelerator
     chosen = chosen_figures(declared, plan.model, card.compute_capability)
-    large = plan.hardware.capacity_bytes >= chosen.gib("large_card_gib") and "a100" not in card.id.lower()
+    large = plan.hardware.capacity_bytes >= chosen.gib("large_card_gib")
+    large = large and not any(name in card.id.lower() for name in chosen["large_cards_left_out"])
     suffix = "_large" if large else ""
     length = declared.max_model_len or plan.model.max_context or 2048
     sequences = declared.max_num_seqs or int(chosen["max_num_seqs" + suffix])
@@ -80,7 +85,7 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
     """The ledger of the tightest pipeline stage. sequences: on one replica, in place of what the load declares."""
     settings, parallel = plan.engine, Parallel.of(plan.engine)
     chosen = chosen_figures(settings, plan.model, plan.hardware.accelerator.compute_capability)
-    weights = _weights.by_stage(plan, parallel, chosen["expert_padding"])
+    weights = _weights.by_stage(plan, parallel, chosen["expert_padding"], rotary_tables=True)
     stages = [_stage(plan, parallel, chosen, index, size) for index, size in enumerate(weights)]
     blocks, taken, paged, found = min(stages, key=lambda item: (item[0], item[1].pool))
     taken = replace(taken, weights_total=_weights.total(plan, parallel, weights))

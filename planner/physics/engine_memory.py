@@ -22,14 +22,34 @@ def prefill_peak_bytes(tokens: Any, values_per_token: Any, bytes_per_value: Any 
     return tokens * values_per_token * bytes_per_value
 
 
-def feed_forward_values(hidden: Any, width_per_rank: Any, expert_copies: Any = 0) -> Any:
-    """Values of one token alive in a gated feed-forward: 3 width + (3 + copies) hidden.
+def feed_forward_values(hidden: Any, width_per_rank: Any) -> Any:
+    """Values of one token alive in a gated feed-forward: 3 width + 3 hidden.
 
-    width_per_rank: gate and up projections and their product, three of them, already divided over ranks
-    (all experts of a token together). hidden: input, residual and output, and expert_copies: what is kept for
-    each expert of a token before the sum (its output; in kernels with two workspaces its input too).
+    width_per_rank: gate and up projections and their product, three of them, already divided over ranks.
+    hidden: input, residual and output.
     """
-    return 3.0 * width_per_rank + (3.0 + expert_copies) * hidden
+    return 3.0 * width_per_rank + 3.0 * hidden
+
+
+def expert_peak_bytes(
+    tokens: Any,
+    gathered_tokens: Any,
+    chunk_tokens: Any,
+    hidden: Any,
+    buffer_values: Any,
+    quantized_bytes: Any,
+    bytes_per_value: Any = 2.0,
+) -> Any:
+    """Peak of a layer of experts: what a rank keeps of its own tokens, the gathered ones, and the kernel's buffers.
+
+    (3 tokens hidden + gathered hidden + chunk buffer_values) bytes + chunk quantized
+
+    tokens: of this rank (input, residual, output). gathered_tokens: of all ranks that share the experts, 0 where
+    none are gathered. chunk_tokens: tokens of one kernel call. buffer_values: buffers of one token over all of its
+    experts. quantized_bytes: quantised copies of one token's inputs. Source: counting the tensors of fused kernels.
+    """
+    kept = (3.0 * tokens + gathered_tokens) * hidden + chunk_tokens * buffer_values
+    return kept * bytes_per_value + chunk_tokens * quantized_bytes
 
 
 def attention_values(hidden: Any, query_width: Any, key_value_width: Any, output_width: Any) -> Any:
