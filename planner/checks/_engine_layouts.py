@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from planner import engines
 from planner.domain.model import Model
+from planner.domain.plan import Plan
 
 LARGEST_TENSOR_PARALLEL = 64
 
@@ -27,12 +29,15 @@ class Shape:
         return f"{self.size:,} {self.what} are no multiple of {tensor}{copies}"
 
 
-def shapes(model: Model, expert_ranks: int = 1) -> tuple[Shape, ...]:
+def shapes(model: Model, expert_ranks: int = 1, padding: int = 0) -> tuple[Shape, ...]:
     """Every width of the model that tensor parallelism must divide, each once.
 
-    expert_ranks: ranks that hold whole experts; the width of one is then not divided.
+    expert_ranks: ranks that hold whole experts; the width of one is then not divided. padding: rows that the engine
+    rounds the vocabulary up to before it divides it; 0 where it rounds up to what divides.
     """
     found: dict[Shape, None] = {}
+    if padding and model.vocabulary:
+        found[Shape("rows of the padded vocabulary", -(-model.vocabulary // padding) * padding)] = None
     for group in model.groups:
         for mixer in group.mixers:
             if mixer.heads:
@@ -47,14 +52,24 @@ def shapes(model: Model, expert_ranks: int = 1) -> tuple[Shape, ...]:
     return tuple(found)
 
 
-def problems(model: Model, tensor: int, expert_ranks: int = 1) -> list[Shape]:
-    return [shape for shape in shapes(model, expert_ranks) if not shape.divides(tensor)]
+def problems(model: Model, tensor: int, expert_ranks: int = 1, padding: int = 0) -> list[Shape]:
+    return [shape for shape in shapes(model, expert_ranks, padding) if not shape.divides(tensor)]
 
 
-def valid_sizes(model: Model, expert_ranks: int = 1) -> list[int]:
+def valid_sizes(model: Model, expert_ranks: int = 1, padding: int = 0) -> list[int]:
     """Every tensor-parallel size that all widths allow."""
     sizes = range(1, LARGEST_TENSOR_PARALLEL + 1)
-    return [size for size in sizes if not problems(model, size, expert_ranks)]
+    return [size for size in sizes if not problems(model, size, expert_ranks, padding)]
+
+
+def valid_for(plan: Plan) -> list[int]:
+    """Every tensor-parallel size that the plan's engine and version take for its model."""
+    return valid_sizes(plan.model, plan.engine.expert_parallel_size, padding_of(plan))
+
+
+def padding_of(plan: Plan) -> int:
+    """Rows that the engine rounds the vocabulary up to, 0 where it rounds up to a multiple of the ranks."""
+    return int(engines.figure(plan.engine, "vocabulary_padding") or 0)
 
 
 def layouts(model: Model, count: int, valid: list[int]) -> Iterator[dict[str, Any]]:

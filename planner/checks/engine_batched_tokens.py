@@ -39,6 +39,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     chunked = any(use.use == "chunked-prefill" and use.status == "adopt" for use in plan.levers)
     sequences = plan.engine.max_num_seqs or 0
     values = {"max_num_batched_tokens": tokens, "max_model_len": length, "max_num_seqs": plan.engine.max_num_seqs}
+    least = sequences if chunked else max(sequences, length or 0)
+    values["smallest_max_num_batched_tokens"] = least
     if not chunked and length is not None and tokens < length:
         message = f"max_num_batched_tokens {tokens:,} is below max_model_len {length:,}, and chunked prefill is off"
         hint = f"Raise it to at least {length:,}, lower max_model_len, or turn chunked prefill on."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.checks._engine_layouts import in_words, layouts, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -26,12 +27,14 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     stages, layers = plan.engine.pipeline_parallel_size, plan.model.layers
     if stages <= layers:
         return
+    fitting = list(layouts(plan.model, plan.hardware.count, valid_for(plan)))
+    nearest = f" For {plan.hardware.count} accelerators: {' or '.join(map(in_words, fitting[:2]))}." if fitting else ""
     yield Finding(
         ID,
         SEVERITY,
         f"pipeline_parallel_size {stages} is above the {layers} layers of the model",
-        f"At most {layers} stages; divide the rest over tensor parallelism or replicas.",
+        f"At most {layers} stages; divide the rest over tensor parallelism or replicas.{nearest}",
         "/engine/pipeline_parallel_size",
-        {"pipeline_parallel_size": stages, "layers": layers},
+        {"pipeline_parallel_size": stages, "layers": layers, "largest_pp": layers, "layouts": fitting},
         verdict=Verdict.INFEASIBLE,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner import engines
-from planner.checks._engine_layouts import valid_sizes
+from planner.checks._engine_layouts import in_words, layouts, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -96,7 +96,7 @@ def _tile(name: str, tiles: dict[str, list[int]]) -> list[int] | None:
 
 def _finding(plan: Plan, cut: Cut) -> Finding:
     pads, tensor = bool(engines.figure(plan.engine, "pads_quantized_shards")), plan.engine.tensor_parallel_size
-    valid = [size for size in valid_sizes(plan.model) if cut.width % size == 0 and (cut.width // size) % cut.tile == 0]
+    valid = [size for size in valid_for(plan) if cut.width % size == 0 and (cut.width // size) % cut.tile == 0]
     shard = cut.width // cut.ranks
     values: dict[str, Any] = {
         "width": cut.width,
@@ -108,6 +108,7 @@ def _finding(plan: Plan, cut: Cut) -> Finding:
             str(size): (cut.width // size) % cut.tile for size in (1, 2, 4, 8) if cut.width % size == 0
         },
         "valid_tp": valid,
+        "layouts": list(layouts(plan.model, plan.hardware.count, valid)),
     }
     ways = ["another format or kernel"]
     if cut.experts and tensor > 1:
@@ -116,7 +117,8 @@ def _finding(plan: Plan, cut: Cut) -> Finding:
             0, f"expert_parallel_size {tensor}, which keeps {values['experts_per_rank']} whole experts on a rank"
         )
     if valid and max(valid) < tensor:
-        ways.insert(0, f"tensor_parallel_size {max(valid)}")
+        fitting = f" ({in_words(values['layouts'][0])})" if values["layouts"] else ""
+        ways.insert(0, f"tensor_parallel_size {max(valid)}{fitting}")
     share = f"{cut.width:,} / {cut.ranks} = {shard:,}" if cut.ranks > 1 else f"{cut.width:,}"
     tail = "; this version pads it, builds on top of it may refuse" if pads else ""
     return Finding(

@@ -1,7 +1,8 @@
 """The tensor-parallel size does not divide the model's shapes, so the engine refuses to start.
 
 Attention heads, the feed-forward's width and one expert's width must divide evenly. KV heads must divide too, or
-the size must be a multiple of them: then ranks hold copies. Vocabularies are padded and do not matter. Where the
+the size must be a multiple of them: then ranks hold copies. vLLM and SGLang round the vocabulary up to 64 rows and then
+divide it, so 3, 5, 7 or 24 ranks often fail where heads would divide; TensorRT-LLM rounds it up to the ranks. Where the
 accelerators owned do not fit any valid size, pipeline stages or replicas use the rest.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.checks._engine_layouts import in_words, layouts, problems, valid_sizes
+from planner.checks._engine_layouts import in_words, layouts, padding_of, problems, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -40,10 +41,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     tensor, expert = settings.tensor_parallel_size, settings.expert_parallel_size
     if settings.name in ("ideal", "llama-cpp") or tensor == 1:
         return
-    broken = problems(model, tensor, expert)
+    broken = problems(model, tensor, expert, padding_of(plan))
     if not broken:
         return
-    valid = valid_sizes(model, expert)
+    valid = valid_for(plan)
     fitting = list(layouts(model, plan.hardware.count, valid))
     hint = f"Valid sizes: {', '.join(map(str, valid))}."
     if fitting:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner import engines
+from planner.checks import _capability
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -30,8 +31,7 @@ PASSING = FAILING.replace("weights: nvfp4", "weights: awq-int4")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     shipped: Plan = result.detail.plan
-    lowest = min((_number(card.compute_capability) for card in plan.hardware.cards), default=None, key=_or_infinite)
-    linear = engines.figure(plan.engine, "weight_format_capability")
+    lowest, linear = _capability.lowest(plan), engines.figure(plan.engine, "weight_format_capability")
     if lowest is None or linear is None:
         return
     experts = {**linear, **(engines.figure(plan.engine, "expert_format_capability") or {})}
@@ -61,14 +61,3 @@ def family_of(name: str) -> str:
     known = ("fp8", "mxfp8", "int8", "awq", "gptq", "bnb", "nvfp4", "mxfp4")
     found = next((item for item in known if name.startswith(item)), name)
     return "fp8" if found == "mxfp8" else found
-
-
-def _number(capability: str | None) -> float | None:
-    try:
-        return float(capability) if capability is not None else None
-    except ValueError:
-        return None
-
-
-def _or_infinite(value: float | None) -> float:
-    return float("inf") if value is None else value

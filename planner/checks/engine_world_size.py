@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.checks._engine_layouts import in_words, layouts, valid_sizes
+from planner.checks._engine_layouts import in_words, layouts, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -33,7 +33,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if plan.engine.name == "llama-cpp" or wanted == count:
         return
     short = wanted > count
-    fitting = list(layouts(plan.model, count, valid_sizes(plan.model, plan.engine.expert_parallel_size)))
+    fitting = list(layouts(plan.model, count, valid_for(plan)))
     ways = " or ".join(in_words(item) for item in fitting[:2])
     idle = "" if short else f": {count - wanted} would be idle"
     yield Finding(
@@ -42,6 +42,6 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         f"tensor x pipeline x data parallel sizes take {wanted} accelerators, a replica has {count}{idle}",
         f"For {count} accelerators: {ways}." if ways else f"Declare `count: {wanted}`.",
         "/hardware/count" if short or "tensor_parallel_size" not in plan.engine.origins else "/engine",
-        {"world_size": wanted, "count": count, "layouts": fitting},
+        {"world_size": wanted, "count": count, "valid_tp": valid_for(plan), "layouts": fitting},
         verdict=Verdict.INFEASIBLE,
     )
