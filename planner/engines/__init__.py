@@ -15,6 +15,8 @@ def default_levers(settings, model=None, compute_capability=None) -> tuple[str, 
 def memory(plan, sequences=None) -> MemoryLedger   of a plan whose engine has its defaults and whose levers are
                            applied. sequences: over one replica, in place of what a closed-loop load declares.
 def inside_fraction(plan) -> str              one sentence: what of the account is inside its fraction, what outside.
+def prefix_block(plan) -> int | None   tokens of a block that prefix caching finds again, None where this version keeps
+                           no prefixes of the model (left out: `block_size`, and recurrent layers by the catalogue).
 def start_line(plan, ledger) -> str           the line that the engine would print, "" where it prints none.
 
 Modules whose name begins with `_` are what several engines share.
@@ -30,6 +32,8 @@ from typing import Any
 from planner import discovery
 from planner.domain.engine import EngineSettings
 from planner.domain.evaluation import Memory
+from planner.domain.plan import Plan
+from planner.engines import _recurrent_prefixes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +77,14 @@ def figure(settings: EngineSettings, key: str) -> Any:
     if not known or key not in document(settings.name)["figures"]:
         return None
     return figures(settings.name, settings.release)[key]
+
+
+def prefix_block(plan: Plan) -> int | None:
+    """Tokens of a block that the engine finds again in its prefix cache; None where it keeps none of the model."""
+    own = getattr(get(plan.engine.name), "prefix_block", None)
+    if own is not None:
+        found: int | None = own(plan)
+        return found
+    supported = figure(plan.engine, "recurrent_prefixes") or {}
+    kept = _recurrent_prefixes.mode(plan.model, supported)
+    return None if kept == "none" else plan.engine.block_size or 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from planner.engines._cache_layers import CacheKind, full_token_bytes
+from planner.engines._recurrent_prefixes import Mode
 from planner.physics.paged_cache import PagedCache, PageGroup
 
 
@@ -20,12 +21,14 @@ def pages(
     batched_tokens: int,
     *,
     windows: bool = True,
-    state_blocks: int = 1,
+    kept_states: Mode = "none",
+    chunk_tokens: int = 1,
 ) -> PagedCache:
     """The paged cache of one rank's layers.
 
     windows: whether the engine frees what left a window; without it every layer keeps all tokens.
-    state_blocks: blocks that a recurrent state takes (2 where prefix caching keeps an aligned copy).
+    kept_states: which recurrent states prefix caching keeps. chunk_tokens: of the recurrent kernels, whole numbers of
+    which make a block where a state is kept for every block.
     """
     attention = {kind: count for kind, count in found.items() if kind.token_bytes > 0}
     states = {kind: count for kind, count in found.items() if kind.state_bytes > 0}
@@ -35,7 +38,7 @@ def pages(
         window = next(iter(attention)).window if attention else None
         group = PageGroup(1, block_tokens, _reach(window, batched_tokens))
         return PagedCache(block_tokens * full_token_bytes(attention), (group,))
-    return _hybrid(attention, states, block_tokens, batched_tokens, state_blocks)
+    return _hybrid(attention, states, block_tokens, batched_tokens, kept_states, chunk_tokens)
 
 
 def _without_windows(attention: dict[CacheKind, int]) -> dict[CacheKind, int]:
@@ -56,21 +59,28 @@ def _hybrid(
     states: dict[CacheKind, int],
     block_tokens: int,
     batched_tokens: int,
-    state_blocks: int,
+    kept_states: Mode,
+    chunk_tokens: int,
 ) -> PagedCache:
     largest_token = max((kind.token_bytes for kind in attention), default=0.0)
     largest_state = max((kind.state_bytes for kind in states), default=0.0)
-    block = block_tokens
+    step = chunk_tokens if states and kept_states == "all" else block_tokens
+    block = max(block_tokens, step)
     if largest_state and largest_token:
-        block = max(block, math.ceil(largest_state / (block_tokens * largest_token)) * block_tokens)
+        block = max(block, math.ceil(largest_state / (step * largest_token)) * step)
     page = block * largest_token if largest_token else largest_state
     size = group_size([*attention.values(), *states.values()])
     groups = [
         PageGroup(math.ceil(count / size), max(1, int(page / kind.token_bytes)), _reach(kind.window, batched_tokens))
         for kind, count in attention.items()
     ]
-    groups += [PageGroup(math.ceil(count / size), 0, None, state_blocks) for count in states.values()]
+    groups += [_states(math.ceil(count / size), block, kept_states) for count in states.values()]
     return PagedCache(size * page, tuple(groups))
+
+
+def _states(tables: int, block: int, kept: Mode) -> PageGroup:
+    """Pages of states: one for each block of tokens where all are kept, else the running one and an aligned one."""
+    return PageGroup(tables, block) if kept == "all" else PageGroup(tables, 0, None, 2 if kept == "align" else 1)
 
 
 def group_size(counts: list[int]) -> int:

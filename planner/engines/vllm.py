@@ -14,7 +14,15 @@ from planner.domain.engine import EngineSettings
 from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
-from planner.engines import MemoryLedger, _cache_layers, _cache_pages, _demand, _vllm_budget, _weights
+from planner.engines import (
+    MemoryLedger,
+    _cache_layers,
+    _cache_pages,
+    _demand,
+    _recurrent_prefixes,
+    _vllm_budget,
+    _weights,
+)
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures
 from planner.engines._defaults import fill
@@ -99,6 +107,16 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
     return ledger(plan, usable, _capacity(plan, paged, blocks, length, demand, found), demand, refusal)
 
 
+def prefix_block(plan: Plan) -> int | None:
+    """Tokens of a block that prefix caching finds again; None where this version keeps no prefixes of the model."""
+    chosen = chosen_figures(plan.engine, plan.model, plan.hardware.accelerator.compute_capability)
+    if _recurrent_prefixes.mode(plan.model, chosen["recurrent_prefixes"]) == "none":
+        return None
+    caching = replace(plan, engine=replace(plan.engine, enable_prefix_caching=True))
+    kinds = _cache_layers.kinds(plan.model, plan.cache_format, Parallel.of(plan.engine), 0)
+    return max(group.block_tokens for group in _paged(caching, chosen, kinds).groups) or None
+
+
 def start_line(plan: Plan, result: MemoryLedger) -> str:
     """`GPU KV cache size: 459,280 tokens, maximum concurrency for 8,192 tokens per request: 56.06x`."""
     settings = plan.engine
@@ -136,13 +154,14 @@ def _chunks_by_itself(chosen: Figures, length: int, model: Model | None, capabil
 
 def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCache:
     settings = plan.engine
-    caching = bool(settings.enable_prefix_caching)
+    kept = _recurrent_prefixes.mode(plan.model, chosen["recurrent_prefixes"])
     return _cache_pages.pages(
         found,
         settings.block_size or 16,
         settings.max_num_batched_tokens or 2048,
         windows=bool(chosen["hybrid_cache_manager"]),
-        state_blocks=2 if caching else 1,
+        kept_states=kept if settings.enable_prefix_caching else "none",
+        chunk_tokens=int(chosen["recurrent_chunk_tokens"]),
     )
 
 

@@ -8,15 +8,18 @@ It spends cache memory: kept blocks live in the same pool as running sequences. 
 capacity, and a cold start, a lost node or an eviction storm sees none of it. Answer times can tell one tenant what
 another has asked.
 
-It does nothing where no class declares a prefix or turns of a session, where the prefix is shorter than a block, and
-where the model has recurrent layers, whose state is kept for a whole sequence and cannot be picked up midway.
+It does nothing where no class declares a prefix or turns of a session, and where the prefix is shorter than a block.
+The state of recurrent layers stands for a whole prompt: some engine versions keep it at block boundaries, others drop
+prefix caching for such models. Their blocks are long (a block of cache is as large as a state: hundreds of tokens).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from planner import engines
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
@@ -48,10 +51,11 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
 
 
 def applies(plan: Plan, lever: LeverUse) -> str:
-    if any(True for _ in plan.model.states()):
-        return "the model has recurrent layers, whose state cannot be picked up in the middle of a prompt"
+    block = engines.prefix_block(plan)
+    if block is None:
+        version = f" {plan.engine.version}" if plan.engine.version else ""
+        return f"{plan.engine.name}{version} keeps no prefixes of a model with these recurrent layers"
     repeated = max((_repeated_tokens(item) for item in plan.workload.classes), default=0.0)
-    block = plan.engine.block_size or 1
     if repeated == 0:
         return "no class declares a prefix (`prefix: {shared_tokens: …}` or `{hit_rate: …}`)"
     if repeated < block:
@@ -71,4 +75,14 @@ def _repeated_tokens(item: RequestClass) -> float:
 
 
 def apply(plan: Plan, lever: LeverUse) -> Plan:
-    return switch_on(plan, "prefix_caching", enable_prefix_caching=True)
+    block = engines.prefix_block(plan) or 1
+    classes = tuple(_in_blocks(item, block) for item in plan.workload.classes)
+    cut = replace(plan, workload=replace(plan.workload, classes=classes))
+    return switch_on(cut, "prefix_caching", enable_prefix_caching=True)
+
+
+def _in_blocks(item: RequestClass, block: int) -> RequestClass:
+    """A shared prefix is found again as far as it fills blocks; a hit rate is what the engine logs."""
+    if item.prefix is None or not item.prefix.shared_tokens:
+        return item
+    return replace(item, prefix=replace(item.prefix, shared_tokens=item.prefix.shared_tokens // block * block))
