@@ -41,6 +41,15 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "/workload/load",
             {"figures": ["time_to_first_token_s", "inter_token_latency_s", "output_tokens_per_s"]},
         )
+    if all(item.output is not None and item.output.maximum <= 1.0 for item in plan.workload.classes):
+        yield Finding(
+            ID,
+            SEVERITY,
+            "time between tokens is not computed: an answer of one token has no second",
+            "Bind objectives.time_to_first_token or objectives.request_latency.",
+            "/workload/classes",
+            {"figures": ["inter_token_latency_s", "time_per_output_token_s", "output_tokens_per_s_per_user"]},
+        )
     if any(item.context_tokens is not None for item in plan.workload.classes):
         yield Finding(
             ID,

@@ -209,10 +209,10 @@ def _latency(service: Service, operating: Operating, mix: Mix) -> Latency:
         return Latency(decode_step_s=step, prefill_s=alone, decode=decode, prefill=prefill)
     fixed = math.fsum(service.plan.workload.fixed_s.values())
     first = _first_token(service, operating, mix, fixed)
-    tokens = Percentiles(*(operating.itl_s,) * 6)
+    tokens = Percentiles(*(operating.itl_s,) * 6) if mix.has_gaps else Percentiles()
     return Latency(
         time_to_first_token_s=first,
-        inter_token_latency_s=_gaps(service, operating),
+        inter_token_latency_s=_gaps(service, operating) if mix.has_gaps else Percentiles(),
         time_per_output_token_s=tokens,
         request_latency_s=_whole(service, operating, mix, fixed),
         session_latency_s=_session(service, operating, mix, fixed),
@@ -317,7 +317,7 @@ def _throughput(service: Service, operating: Operating, seats: float) -> Through
         output_tokens_per_s=output,
         total_tokens_per_s=requests * (mix.output + mix.prompt),
         requests_per_s=requests,
-        output_tokens_per_s_per_user=None if operating.overloaded else 1.0 / operating.itl_s,
+        output_tokens_per_s_per_user=1.0 / operating.itl_s if mix.has_gaps and not operating.overloaded else None,
         output_tokens_per_s_per_accelerator=output / cards,
         max_requests_per_s=ranks / service.request_s(most),
         rejected_fraction=None if operating.overloaded else 0.0,

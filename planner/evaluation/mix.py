@@ -31,6 +31,11 @@ class Mix:
     longest: float
     has_prompt: bool
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether any answer has a second token: with one there is no time between tokens."""
+        return any(item.output is None or item.output.maximum > 1.0 for item in self.classes)
+
 
 def mix_of(plan: Plan, classes: Sequence[RequestClass] | None = None) -> Mix:
     """Of all classes, or of some."""

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from planner import checks, discovery, engines, levers
+from planner import checks, discovery, engines, levers, schema_reference
 from planner.cli import COMMANDS, cli
+from planner.schema_composer import compose
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -151,3 +152,28 @@ def test_readme_shows_a_finding_as_it_is_printed(monkeypatch: pytest.MonkeyPatch
         printed = CliRunner().invoke(cli, shlex.split(command)).output.splitlines()
         missing = [line for line in lines.splitlines() if line != "…" and line not in printed]
         assert not missing, command
+
+
+def test_the_reference_of_the_spec_language_is_not_stale() -> None:
+    assert (ROOT / "docs" / "spec-language.md").read_text("utf-8") == schema_reference.page(), (
+        "stale: run `python -m planner.schema_reference`"
+    )
+
+
+def test_the_reference_has_every_key_of_a_deployment() -> None:
+    """Each key that any definition of the schema has, but for overlays and parts, which repeat them."""
+    page = schema_reference.page()
+    for name, definition in compose("deployment")["$defs"].items():
+        if name.startswith("partial:") or name == "overlay":
+            continue
+        for key, part in definition.get("properties", {}).items():
+            assert part is True or re.search(rf"[`.]{re.escape(key)}`", page), f"{name}: {key}"
+
+
+def test_examples_of_the_reference_read_as_they_should() -> None:
+    page = schema_reference.page()
+    assert "| `engine.version` | text | the engine version's own |" in page
+    assert '`version: "0.11"`' in page
+    assert "| `model.weights` | text | `published` |" in page
+    assert "| `hardware.price` | [price](#units) | the catalogue's price |" in page
+    assert "| `objectives.inter_token_latency` | as `objectives.time_to_first_token` |" in page

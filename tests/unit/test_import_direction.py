@@ -67,6 +67,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "reading_explanations",
         "spec_explanations",
     },
+    "schema_reference": {"schema_composer", "schema_text"},
+    "schema_text": set(),
     "reading_explanations": set(),
     "spec_explanations": set(),
     # the doors

@@ -53,3 +53,15 @@ def test_recorded_lengths_are_refused_not_invented() -> None:
     judgement = judge_document(document, today="2026-01-01")
     assert judgement.plan is None
     assert [f.id for f in judgement.findings if f.verdict is not None] == ["length-trace-unread"]
+
+
+def test_one_token_has_no_time_between_tokens(tmp_path: Path) -> None:
+    """Its wait is in the first token, which is the whole request."""
+    judgement = judge("{concurrency: 4}", 1, tmp_path)
+    assert judgement.result is not None
+    shipped = judgement.result.shipped
+    assert shipped.latency.inter_token_latency_s.mean is None
+    assert shipped.latency.time_per_output_token_s.p95 is None
+    assert shipped.throughput.output_tokens_per_s_per_user is None
+    assert shipped.latency.time_to_first_token_s.mean == shipped.latency.request_latency_s.mean
+    assert any(f.id == "figure-not-computed" and "one token" in f.message for f in judgement.findings)
