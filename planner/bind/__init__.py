@@ -61,6 +61,7 @@ def _plan(binding: Binding) -> Plan | None:
         expect=metadata.get("expect"),
         description=str(metadata.get("description", "")),
         owner=str(metadata.get("owner", "")),
+        revision=str(binding.section("model").get("revision") or ""),
         assumptions=tuple(dict.fromkeys(binding.assumptions)),
         origins=dict(binding.origins),
         catalogue=dict(sorted(binding.catalogue.items())),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.domain.accelerator import Hardware
+from planner.domain.calibration import Calibration
 from planner.domain.engine import EngineSettings
 from planner.domain.levers import LeverUse, Techniques
 from planner.domain.model import Model
@@ -27,7 +28,8 @@ class Plan:
 
     model: as published, then as the levers applied so far have made it. cache_format: precision of the cache,
     None for the model's own 16 bits. techniques: what is switched on. variants: the plan under `change`
-    overlays, by the pointers of the overlays. origins: {figure path: Origin}. catalogue: {entry id: digest}.
+    overlays, by the pointers of the overlays. revision: of the model, as the spec says. origins: {figure path:
+    Origin}. catalogue: {entry id: digest}.
     """
 
     name: str
@@ -42,7 +44,8 @@ class Plan:
     expect: str | None = None
     description: str = ""
     owner: str = ""
-    calibration: Any = None
+    revision: str = ""
+    calibration: Calibration | None = None
     measurements: tuple[Any, ...] = ()
     variants: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()

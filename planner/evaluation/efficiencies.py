@@ -8,7 +8,7 @@ docs/decisions/0020-latency-constants.md says what each rests on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ import yaml
 
 from planner.domain.accelerator import Accelerator
 from planner.domain.plan import Plan
+from planner.evaluation.calibrated import multipliers_of
 from planner.resources import PACKAGE
 
 FOLDER = PACKAGE / "catalogue" / "efficiencies"
@@ -26,11 +27,15 @@ _NEWEST = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Efficiencies:
-    """The figures of one plan. keys: what tables are looked up by, the nearest first."""
+    """The figures of one plan. keys: what tables are looked up by, the nearest first.
+
+    multipliers: {figure: factor} of the plan's calibration.
+    """
 
     layers: tuple[Mapping[str, Any], ...]
     release: tuple[int, ...]
     keys: tuple[str, ...]
+    multipliers: Mapping[str, float] = field(default_factory=dict)
 
     def __call__(self, name: str, *keys: str) -> float:
         """The figure `name`; keys: what its table may be keyed by, before the plan's own. KeyError: none has it."""
@@ -38,7 +43,7 @@ class Efficiencies:
             if name in layer:
                 found = _select(self._at_release(layer[name]), (*keys, *self.keys))
                 if found is not None:
-                    return found
+                    return found * self.multipliers.get(name, 1.0)
         raise KeyError(name)
 
     def _at_release(self, entry: Any) -> Any:
@@ -88,7 +93,7 @@ def efficiencies_of(plan: Plan) -> Efficiencies:
     known = _names()
     files = (engine.name, both, card.generation, "default")
     layers = tuple(_figures(name) for name in files if name in known)
-    return Efficiencies(layers, engine.release, (both, card.generation, family))
+    return Efficiencies(layers, engine.release, (both, card.generation, family), multipliers_of(plan))
 
 
 @cache
