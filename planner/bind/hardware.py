@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from planner import units
+from planner.bind import ecc
 from planner.bind.accelerator import accelerator, doubt_memory
 from planner.bind.context import Binding
-from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Replicas
+from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Kubernetes, Replicas
 from planner.domain.plan import Origin
 from planner.source.document import NodePath
 
@@ -21,6 +22,7 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
     cards = _cards(section, binding)
     if not cards:
         return None
+    cards = tuple(ecc.corrected(item, section.get("ecc")) for item in cards)
     card = min(cards, key=lambda item: item.capacity_bytes)
     usable = section.get("usable_memory")
     if usable is not None and card.catalogue_id is not None:
@@ -36,6 +38,8 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
         host=_host(section.get("host") or {}),
         price_usd_per_hour=_price(section, card, binding),
         placement=section.get("placement"),
+        ecc=section.get("ecc"),
+        kubernetes=_kubernetes(section.get("kubernetes")),
     )
 
 
@@ -72,6 +76,18 @@ def _replicas(value: Any) -> Replicas:
         start = units.si(value["start_time"], "time") if "start_time" in value else None
         return Replicas(int(value.get("min", 1)), int(value.get("max", value.get("min", 1))), start)
     return Replicas(int(value), int(value))
+
+
+def _kubernetes(section: Mapping[str, Any] | None) -> Kubernetes | None:
+    if section is None:
+        return None
+    shared = section.get("shared_memory")
+    counts = {key: section.get(key) for key in ("max_surge", "max_unavailable", "accelerators")}
+    return Kubernetes(
+        shared_memory_bytes=units.si(shared, "memory") if shared is not None else None,
+        strategy=section.get("strategy", "RollingUpdate"),
+        **{key: None if value is None else int(value) for key, value in counts.items()},
+    )
 
 
 def _derate(section: Mapping[str, Any] | None, card: Accelerator, binding: Binding) -> Derate | None:

@@ -100,12 +100,32 @@ class Replicas:
 
 
 @dataclass(frozen=True, slots=True)
+class Kubernetes:
+    """How replicas run as pods. None: left out. shared_memory_bytes: of a volume in memory at /dev/shm."""
+
+    shared_memory_bytes: float | None = None
+    strategy: str = "RollingUpdate"
+    max_surge: int | None = None
+    max_unavailable: int | None = None
+    accelerators: int | None = None
+
+    def surge(self, replicas: int) -> int:
+        """Pods above the replicas during an update: a quarter, rounded up, where nothing is said."""
+        return -(-replicas // 4) if self.max_surge is None else self.max_surge
+
+    def unavailable(self, replicas: int) -> int:
+        """Replicas that may be missing during an update: a quarter, rounded down, where nothing is said."""
+        return replicas // 4 if self.max_unavailable is None else self.max_unavailable
+
+
+@dataclass(frozen=True, slots=True)
 class Hardware:
     """One replica's accelerators and what is declared about them.
 
     cards: the accelerators, in order, `count` of them; unlike cards where the spec lists several.
     usable_bytes: the declared total in place of the catalogue's. reserved_bytes: in use before the engine
-    starts; it lowers what is free, not the total. price_usd_per_hour: per accelerator, None where unknown.
+    starts; it lowers what is free, not the total. ecc: as declared, None where nothing is.
+    price_usd_per_hour: per accelerator, None where unknown.
     """
 
     cards: tuple[Accelerator, ...]
@@ -117,6 +137,8 @@ class Hardware:
     host: HostMemory = field(default_factory=HostMemory)
     price_usd_per_hour: float | None = None
     placement: str | None = None
+    ecc: bool | None = None
+    kubernetes: Kubernetes | None = None
 
     @property
     def count(self) -> int:
