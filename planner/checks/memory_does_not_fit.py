@@ -46,6 +46,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     }
     for way in ways:
         values.update({key: value for key, value in way.values.items() if key.startswith(("largest_", "fewest_"))})
+        values.setdefault("settings", {}).update(way.values.get("settings", {}))
     cache = f" and {memory(shipped.kv_cache_bytes)} of cache" if shipped.kv_cache_bytes else ""
     needs = (
         f"{memory(shipped.weights_bytes)} of weights{cache} do not fit {memory(shipped.usable_bytes)} of an accelerator"

@@ -8,6 +8,7 @@ from planner import engines
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel, cache_bytes, state_bytes
 from planner.engines import MemoryLedger
+from planner.evaluation import starting
 from planner.evaluation.extra_memory import charged
 
 LONGEST = 2**24
@@ -22,6 +23,8 @@ def largest_concurrency(plan: Plan) -> float | None:
     memory = _ledger(plan).memory
     if memory.max_concurrency is None:
         return None
+    if not memory.fits and plan.engine.name != "ideal":
+        return float(starting.largest_sequences(plan) * max(1, plan.hardware.replicas.minimum))
     return math.floor(memory.max_concurrency + 1e-9) * max(1, plan.hardware.replicas.minimum)
 
 
@@ -32,6 +35,8 @@ def largest_context(plan: Plan) -> float | None:
     """
     memory = _ledger(plan).memory
     share = engines_share(plan)
+    if not memory.fits and plan.engine.name != "ideal":
+        return float(starting.longest_context(plan, share))
     pool = memory.kv_pool_bytes
     parallel = Parallel.of(plan.engine)
 

@@ -13,6 +13,7 @@ from planner.evaluation import Detail
 from planner.evaluation import detail as evaluated
 from planner.evaluation.configure import adopted, configure
 from planner.evaluation.limits import largest_concurrency, largest_context
+from planner.evaluation.setting_ways import setting_ways
 from planner.format import count, memory
 
 # Levers that may be tried with no more said than this, and what each lowers.
@@ -42,14 +43,21 @@ def ways_out(plan: Plan, shipped: Detail) -> tuple[WayOut, ...]:
     """Lighter load first where the weights leave room, then levers on what binds, then more accelerators."""
     load = tuple(_load(shipped))
     binding = "cache" if load else "weights"
-    return (*_preserving(plan), *_levers(plan, binding), *load, *_accelerators(plan, shipped))
+    return (*_preserving(plan), *_settings(shipped), *_levers(plan, binding), *load, *_accelerators(plan, shipped))
+
+
+def _settings(shipped: Detail) -> Iterator[WayOut]:
+    """Engine settings that alone would make it start."""
+    for text, changed in setting_ways(shipped.plan):
+        yield WayOut(text, {"settings": changed})
 
 
 def _load(shipped: Detail) -> Iterator[WayOut]:
     concurrency = largest_concurrency(shipped.plan)
     declared = shipped.plan.workload.load.concurrency
     if concurrency and declared and concurrency < declared:
-        yield WayOut(f"concurrency of {count(concurrency)} at most", {"largest_concurrency": int(concurrency)})
+        slots = "" if shipped.plan.engine.max_num_seqs is None else " and max_num_seqs"
+        yield WayOut(f"concurrency{slots} of {count(concurrency)} at most", {"largest_concurrency": int(concurrency)})
     context = largest_context(shipped.plan)
     if context:
         yield WayOut(f"a context of {count(context)} tokens at most", {"largest_context": int(context)})

@@ -1,0 +1,51 @@
+"""The smallest change of one engine setting with which an engine that refuses would start; the output stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner import engines
+from planner.domain.plan import Plan
+from planner.evaluation.starting import largest, ledger, starts
+
+HIGHEST_PERCENT = 98
+"""Of memory given to the engine: above it the driver's context has no room on any card."""
+
+
+def setting_ways(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(words, {setting: value}) of each setting that alone is enough. plan: configured, and refused."""
+    yield from _fraction(plan)
+    yield from _graphs(plan)
+    yield from _batched_tokens(plan)
+
+
+def _fraction(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The nearest share, up or down in hundredths, that starts and leaves room for what lives outside it."""
+    key, declared = getattr(engines.get(plan.engine.name), "FRACTION_KEY", None), plan.engine.memory_fraction
+    if key is None or declared is None:
+        return
+    tried = sorted(range(1, HIGHEST_PERCENT + 1), key=lambda percent: (abs(percent / 100 - declared), percent))
+    for percent in tried:
+        memory = ledger(plan, memory_fraction=percent / 100).memory
+        if memory.fits and memory.headroom_bytes >= 0:
+            yield f"{key} of {percent / 100:g}", {"memory_fraction": percent / 100}
+            return
+
+
+def _graphs(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    if plan.techniques.cuda_graphs:
+        without = replace(plan, techniques=replace(plan.techniques, cuda_graphs=False))
+        if starts(without, enforce_eager=True):
+            yield "enforce_eager", {"enforce_eager": True}
+
+
+def _batched_tokens(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The most tokens of a step, where prompts are chunked: without it a step holds a whole prompt."""
+    tokens, sequences = plan.engine.max_num_batched_tokens, plan.engine.max_num_seqs or 1
+    if tokens is None or not plan.engine.enable_chunked_prefill:
+        return
+    most = largest(lambda count: starts(plan, max_num_batched_tokens=count), tokens)
+    if max(sequences, 256) <= most < tokens:
+        yield f"max_num_batched_tokens of {most:,}", {"max_num_batched_tokens": most}
