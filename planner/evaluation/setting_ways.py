@@ -1,4 +1,4 @@
-"""The smallest change of one engine setting with which an engine that refuses would start; the output stays as it is."""
+"""The smallest change of one engine setting with which an engine that refuses would start; the output stays."""
 
 from __future__ import annotations
 
