@@ -69,9 +69,10 @@ DECLARED: Mapping[str, str] = {
     "model-gguf-tensors": "The GGUF file lacks the tensors that every model has.",
     "model-gguf-truncated": "The GGUF file ends before its tensors do. Download it again.",
     "model-weight-bytes-differ": "The checkpoint's index states another size than the weights that were read.",
-    "length-trace-unread": (
-        "A length names a file of recorded lengths, which this version does not read. A length that is not\n"
-        "known is not invented: declare its percentiles and its maximum."
+    "trace-not-read": (
+        "A trace cannot be read: CSV with a header, or JSON Lines, gzipped or not, one request a line with its\n"
+        "time of arrival and its tokens in and out. The columns of the traces of Azure, BurstGPT, Mooncake and\n"
+        "Bailian are known. What is not known is not invented: without the file nothing is judged."
     ),
     "waiver-expired": (
         "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"

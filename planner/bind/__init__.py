@@ -17,6 +17,7 @@ from planner.bind.engine import settings
 from planner.bind.hardware import hardware
 from planner.bind.model import model
 from planner.bind.objectives import objectives_of
+from planner.bind.recordings import recordings
 from planner.bind.workload import workload
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
@@ -41,9 +42,7 @@ def _plan(binding: Binding) -> Plan | None:
     bound_hardware = hardware(binding.section("hardware"), binding)
     if bound_model is None or bound_hardware is None:
         return None
-    if isinstance(trace := binding.section("workload").get("load", {}).get("trace"), str):
-        binding.file(trace, ("workload", "load", "trace"))
-    _refuse_recorded_lengths(binding)
+    recorded = recordings(binding)
     engine = settings(binding.section("engine"), bound_hardware.count)
     uses = stack.stack(binding, bound_model, engine, bound_hardware.accelerator.compute_capability)
     metadata = binding.section("metadata")
@@ -54,7 +53,7 @@ def _plan(binding: Binding) -> Plan | None:
         model=shipped_as,
         hardware=bound_hardware,
         engine=stack.switched_off(engine),
-        workload=workload(binding.section("workload")),
+        workload=workload(binding.section("workload"), recorded),
         objectives=objectives_of(binding.section("objectives")),
         levers=uses,
         cache_format=stack.cache_of(engine, shipped_as),
@@ -67,19 +66,6 @@ def _plan(binding: Binding) -> Plan | None:
         catalogue=dict(sorted(binding.catalogue.items())),
         sha256=binding.document.sha256,
     )
-
-
-def _refuse_recorded_lengths(binding: Binding) -> None:
-    """Recorded lengths are not read, and a length that is not known is not invented."""
-    for index, item in enumerate(binding.section("workload").get("classes") or ()):
-        for key in ("prompt_tokens", "output_tokens"):
-            if isinstance(item.get(key), Mapping) and "trace" in item[key]:
-                binding.fault(
-                    "length-trace-unread",
-                    ("workload", "classes", index, key, "trace"),
-                    "recorded lengths are not read by this version",
-                    "Declare what the recording shows: {p50: …, p95: …, max: …}.",
-                )
 
 
 def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.domain.workload import Length
 
 # Standard normal quantiles of the percentiles that a spec may declare.
 NORMAL_QUANTILE = {"p50": 0.0, "p90": 1.2815515655446004, "p95": 1.6448536269514722, "p99": 2.3263478740408408}
+SLICES = 512
 QUANTILE = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
@@ -35,6 +36,17 @@ def length(value: Any) -> Length:
     points["max"] = maximum
     points.update(declared)
     return Length(points, tuple(declared))
+
+
+def recorded(tokens: Sequence[int], trace: str) -> Length:
+    """The distribution of recorded lengths: nearest-rank percentiles, and 512 equally likely values."""
+    ordered = sorted(tokens)
+    last = len(ordered) - 1
+    points = {name: float(ordered[min(math.ceil(level * len(ordered)) - 1, last)]) for name, level in QUANTILE.items()}
+    points["mean"] = math.fsum(ordered) / len(ordered)
+    points["max"] = float(ordered[-1])
+    values = tuple(float(ordered[min(int((index + 0.5) / SLICES * len(ordered)), last)]) for index in range(SLICES))
+    return Length(points, ("trace",), trace, values)
 
 
 def _fit(declared: Mapping[str, float]) -> tuple[float, float]:

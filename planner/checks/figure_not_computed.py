@@ -32,12 +32,12 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "/hardware",
             {"figures": ["cost"]},
         )
-    if plan.workload.load.kind == "trace":
+    if plan.workload.load.kind == "trace" and result.detail.served.simulated is None and result.shipped.memory.fits:
         yield Finding(
             ID,
             SEVERITY,
-            "latencies under load, throughput and cost a token are not computed: recorded arrivals need a simulation",
-            "Declare load.rate or load.concurrency to have them in closed form.",
+            "latencies under load, throughput and cost a token are not computed: the trace is too long to replay here",
+            "Cut it with load.requests; or declare load.rate to have them in closed form.",
             "/workload/load",
             {"figures": ["time_to_first_token_s", "inter_token_latency_s", "output_tokens_per_s"]},
         )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from planner.domain.trace import Trace
+
 Statistic = Literal["mean", "p50", "p90", "p95", "p99", "max"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "p50", "p90", "p95", "p99", "max")
 
@@ -16,12 +18,13 @@ class Length:
 
     points: {statistic: tokens} for each of mean p50 p90 p95 p99 max; those that the spec leaves out come
     from the declared ones (`planner.bind.lengths` says how). declared: the statistics that the spec gives.
-    trace: the file of recorded lengths, where there is one.
+    trace: the file of recorded lengths, where there is one; values: equally likely lengths of it.
     """
 
     points: Mapping[str, float]
     declared: tuple[str, ...] = ()
     trace: str | None = None
+    values: tuple[float, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -44,7 +47,7 @@ LoadKind = Literal["concurrency", "offline", "rate", "trace", "sessions", "perio
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Over all replicas. Only the figures of its kind are set.
+    """Over all replicas. Only the figures of its kind are set. recording: what the trace holds, once it is read.
 
     requests: a finite run of so many. peak: objectives hold at so many times the rate.
     """
@@ -55,6 +58,7 @@ class Load:
     process: Literal["poisson", "constant", "gamma"] = "poisson"
     cv: float | None = None
     trace: str | None = None
+    recording: Trace | None = None
     scale: float = 1.0
     sessions: int | None = None
     period_s: float | None = None
@@ -105,11 +109,20 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """Requests that one engine lets wait, and how long, before it turns them away. None: no limit."""
+
+    requests: int | None = None
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     load: Load
     classes: tuple[RequestClass, ...]
     fixed_s: Mapping[str, float] = field(default_factory=dict)
     growth: Growth | None = None
+    queue: Queue | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,14 @@ class Detail:
     evaluation: Evaluation
 
 
-def detail(plan: Plan) -> Detail:
-    """Of a configured plan (`planner.evaluation.configure`)."""
+def detail(plan: Plan, *, simulate: bool = False) -> Detail:
+    """Of a configured plan (`planner.evaluation.configure`). simulate: loads without a closed form are run."""
     ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
     fitting = _sequences(plan, ledger)
     served = latency.evaluate(plan, fitting)
     ledger = with_load(plan, ledger, served, fitting)
+    if simulate:
+        served = _simulated(plan, ledger, served)
     spent = cost.evaluate(plan, served.throughput, served.latency)
     bands = bands_of(plan)
     outcomes = objectives.judge(
@@ -48,9 +50,20 @@ def detail(plan: Plan) -> Detail:
     return Detail(plan, ledger, served, evaluation)
 
 
-def evaluate(plan: Plan) -> Evaluation:
+def _simulated(plan: Plan, ledger: MemoryLedger, served: Served) -> Served:
+    """The load run through the event simulation, where closed forms only bound it and the queue does not grow."""
+    from planner.evaluation import simulation
+
+    grows = served.operating.overloaded and plan.workload.queue is None  # a queue with a limit turns the rest away
+    if grows or not ledger.memory.fits or not simulation.wanted(plan):
+        return served
+    run = simulation.simulate(plan, ledger, served)
+    return served if run is None else simulation.applied(plan, served, run)
+
+
+def evaluate(plan: Plan, *, simulate: bool = False) -> Evaluation:
     """The figures of a configured plan."""
-    return detail(plan).evaluation
+    return detail(plan, simulate=simulate).evaluation
 
 
 def bands_of(plan: Plan) -> Bands:
@@ -73,9 +86,9 @@ def run(plan: Plan) -> PlanResult:
     from planner.evaluation.limits import largest_concurrency, largest_context
 
     bare = configure(plan, ())
-    baseline = evaluate(bare)
+    baseline = evaluate(bare, simulate=True)
     final = shipped(plan)
-    found = detail(final)
+    found = detail(final, simulate=True)
     return PlanResult(
         baseline=baseline,
         shipped=found.evaluation,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from planner.domain.evaluation import Latency, Percentiles, Throughput
 from planner.domain.plan import Plan
@@ -29,13 +30,14 @@ STABLE = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Everything that latency.evaluate finds."""
+    """Everything that latency.evaluate finds. simulated: `evaluation.simulation.Summary`, if any."""
 
     latency: Latency
     throughput: Throughput
     operating: Operating
     service: Service
     classes: Mapping[str, tuple[Latency, Throughput]]
+    simulated: Any = None
 
 
 def engines_of(plan: Plan) -> int:

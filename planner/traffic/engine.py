@@ -20,14 +20,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from typing import Protocol
 
 from planner.traffic.block_pool import BlockPool
 from planner.traffic.prefix_cache import PrefixCache
 from planner.traffic.records import Gaps, Occupancy
 from planner.traffic.request import Request
-from planner.traffic.step_clock import StepClock
 
 UNBOUNDED_BLOCKS = 2**52
+
+
+class Clock(Protocol):
+    """Step times of one engine; `step_clock.StepClock` says what each takes and gives."""
+
+    width: float
+
+    def decode_line(self, batch: int, context_sum: float) -> tuple[float, float, float]: ...
+
+    def mixed_s(self, batch: int, context_sum: float, tokens: int, pairs: float, finishing: int) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +76,7 @@ class EngineSimulation:
     iterations between events in one stride.
     """
 
-    clock: StepClock
+    clock: Clock
     limits: Limits
     on_done: Callable[[Request, float], None] | None = None
     skip: bool = True

@@ -119,10 +119,15 @@ def open_loop(kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], 
     return Source(islice(arriving, requests), _turns(drawings))
 
 
-def closed_loop(kinds: Sequence[Kind], concurrency: int, requests: int, seed: int) -> Source:
-    """So many requests at all times, all of the first at once; each that ends is followed by another."""
+def closed_loop(
+    kinds: Sequence[Kind], concurrency: int, requests: int, seed: int, owners: Sequence[int] | None = None
+) -> Source:
+    """So many requests at all times, all of the first at once; each that ends is followed by another.
+
+    owners: the kinds that take part, by index; all where it is None.
+    """
     drawings = [Drawing(kind, owner, seed) for owner, kind in enumerate(kinds)]
-    chosen = _mixture(kinds, seed)
+    chosen = _mixture(kinds, range(len(kinds)) if owners is None else owners)
     left = count(min(concurrency, requests))
 
     def follow(before: Request, at: float) -> Request | None:
@@ -132,6 +137,16 @@ def closed_loop(kinds: Sequence[Kind], concurrency: int, requests: int, seed: in
         return drawings[next(chosen)].first(at) if next(left) < requests else None
 
     return Source((drawings[next(chosen)].first(0.0) for _ in range(min(concurrency, requests))), follow)
+
+
+def side_by_side(sources: Sequence[Source]) -> Source:
+    """Several loads at once, one of each kind of request: `sources` in the order of their owners."""
+
+    def follow(before: Request, at: float) -> Request | None:
+        own = sources[before.owner].follow
+        return own(before, at) if own is not None else None
+
+    return Source(merge(*(source.requests for source in sources), key=lambda item: item.arrival_s), follow)
 
 
 def recorded(trace: Trace, scale: float = 1.0, requests: int | None = None, caching: bool = False) -> Source:
@@ -156,12 +171,11 @@ def _turns(drawings: Sequence[Drawing]) -> Callable[[Request, float], Request | 
     return lambda before, at: drawings[before.owner].next_turn(before, at)
 
 
-def _mixture(kinds: Sequence[Kind], seed: int) -> Iterator[int]:
+def _mixture(kinds: Sequence[Kind], owners: Sequence[int]) -> Iterator[int]:
     """Kinds by their shares, each as often as its share says among any few in a row (the one that lags most)."""
-    total = sum(kind.share for kind in kinds)
-    given = [0.0] * len(kinds)
+    total = sum(kinds[owner].share for owner in owners)
+    given = dict.fromkeys(owners, 0.0)
     for number in count(1):
-        lags = [kind.share / total * number - done for kind, done in zip(kinds, given, strict=True)]
-        chosen = max(range(len(kinds)), key=lambda index: lags[index])
+        chosen = max(owners, key=lambda owner: kinds[owner].share / total * number - given[owner])
         given[chosen] += 1.0
         yield chosen

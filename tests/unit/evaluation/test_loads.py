@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from planner import source
 from planner.pipeline import Judgement, judge_document
 
@@ -23,15 +25,16 @@ def judge(load: str, output: int, folder: Path) -> Judgement:
     return judge_document(document, today="2026-01-01")
 
 
-def test_a_trace_gives_no_latency_and_says_so(tmp_path: Path) -> None:
+def test_a_trace_is_replayed(tmp_path: Path) -> None:
+    """One request: its prefill is its first token, and 99 gaps follow."""
     (tmp_path / "day.csv").write_text("arrival_s,input_tokens,output_tokens\n0,100,100\n")
     judgement = judge("{trace: day.csv}", 100, tmp_path)
     assert judgement.result is not None
-    shipped = judgement.result.shipped
-    assert shipped.latency.time_to_first_token_s.mean is None
-    assert shipped.throughput.output_tokens_per_s is None
-    assert shipped.latency.decode_step_s is not None
-    assert any(f.id == "figure-not-computed" and f.path == "/workload/load" for f in judgement.findings)
+    latency = judgement.result.shipped.latency
+    first, gap, whole = latency.time_to_first_token_s, latency.inter_token_latency_s, latency.request_latency_s
+    assert first.mean is not None and gap.mean is not None and whole.mean is not None
+    assert whole.mean == pytest.approx(first.mean + 99 * gap.mean)
+    assert not any(f.id == "figure-not-computed" for f in judgement.findings)
 
 
 def test_a_trace_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -46,13 +49,13 @@ def test_no_answer_is_a_prefill(tmp_path: Path) -> None:
     assert judgement.result.shipped.throughput.output_tokens_per_s == 0.0
 
 
-def test_recorded_lengths_are_refused_not_invented() -> None:
+def test_recorded_lengths_that_are_not_there_are_not_invented() -> None:
     text = SPEC.replace("LOAD", "{concurrency: 4}").replace("prompt_tokens: 100", "prompt_tokens: {trace: x.csv}")
     document, findings = source.parse(text.replace("OUTPUT", "100"))
     assert document is not None, findings
     judgement = judge_document(document, today="2026-01-01")
     assert judgement.plan is None
-    assert [f.id for f in judgement.findings if f.verdict is not None] == ["length-trace-unread"]
+    assert [f.id for f in judgement.findings if f.verdict is not None] == ["reference-not-found"]
 
 
 def test_one_token_has_no_time_between_tokens(tmp_path: Path) -> None:
