@@ -30,9 +30,9 @@ def detail(plan: Plan, *, simulate: bool = False) -> Detail:
     ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
     fitting = _sequences(plan, ledger)
     served = latency.evaluate(plan, fitting)
-    ledger = with_load(plan, ledger, served, fitting)
     if simulate:
         served = _simulated(plan, ledger, served)
+    ledger = with_load(plan, ledger, served, fitting)
     spent = cost.evaluate(plan, served.throughput, served.latency)
     bands = bands_of(plan)
     outcomes = objectives.judge(

@@ -34,15 +34,19 @@ class Installed:
         return self.folder / "bin" / "python"
 
     def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         return subprocess.run(
-            [str(self.folder / "bin" / "planner"), *arguments], cwd=cwd, env=clean, capture_output=True, text=True
+            [str(self.folder / "bin" / "planner"), *arguments], cwd=cwd, env=clean(), capture_output=True, text=True
         )
 
     def prints(self, code: str, cwd: Path) -> str:
         return subprocess.run(
-            [str(self.python), "-c", code], cwd=cwd, capture_output=True, text=True, check=True
+            [str(self.python), "-c", code], cwd=cwd, env=clean(), capture_output=True, text=True, check=True
         ).stdout.strip()
+
+
+def clean() -> dict[str, str]:
+    """The surroundings without what points Python at other packages."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
 
 
 def environment(folder: Path) -> Installed:
