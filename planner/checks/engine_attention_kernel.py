@@ -1,7 +1,8 @@
 """The engine has no attention kernel for this kind of layer on this card.
 
 Sparse and compressed attention have kernels for Hopper and later only; the older generation of vLLM cannot chunk
-prompts on Volta. Attention over a plain cache falls back to slower kernels and starts. Other engines and versions
+prompts on Volta. Head sizes are compiled in. Otherwise attention over a plain
+cache falls back to slower kernels and starts. Other engines and versions
 may have what this one lacks: what is known is in the engine's catalogue file.
 """
 
@@ -32,6 +33,7 @@ PASSING = FAILING.replace("a100-sxm-80", "h200-sxm")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     has, shipped = _capability.lowest(plan), result.detail.plan
+    yield from _head_sizes(plan)
     if has is None:
         return
     table = engines.figure(plan.engine, "attention_capability") or {}
@@ -44,6 +46,18 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             hint = "A newer card, another engine, or a model with plain attention."
             yield _finding(text, hint, "/hardware/accelerator", has, table[kind], kind)
     yield from _chunks(plan, has)
+
+
+def _head_sizes(plan: Plan) -> Iterator[Finding]:
+    """Kernels are compiled for some head sizes; a latent cache has kernels of its own."""
+    valid = engines.figure(plan.engine, "head_sizes")
+    mixers = [mixer for group in plan.model.groups for mixer in group.mixers]
+    plain = {mixer.key_dim for mixer in mixers if mixer.attends and "latent" not in mixer.kind and mixer.key_dim}
+    for size in sorted(plain - set(valid)) if valid else ():
+        text = f"{plan.engine.name} has no attention kernels for heads of {size}"
+        hint = f"Sizes that it has: {', '.join(map(str, valid))}. Another engine or version, or another model."
+        values = {"head_size": size, "valid_head_sizes": valid}
+        yield Finding(ID, SEVERITY, text, hint, "/model", values, verdict=Verdict.INFEASIBLE)
 
 
 def _chunks(plan: Plan, has: float) -> Iterator[Finding]:

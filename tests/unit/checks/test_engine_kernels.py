@@ -94,6 +94,21 @@ class TestAttentionKernel:
         (found,) = findings(spec, engine_attention_kernel.ID)
         assert found.values["needed_capability"] == 9.0
 
+    @pytest.mark.parametrize(
+        ("engine", "size", "refused"),
+        [
+            ("tensorrt-llm", 100, True),  # https://github.com/NVIDIA/TensorRT-LLM/issues/679
+            ("tensorrt-llm", 128, False),
+            ("vllm, version: '0.2'", 100, True),
+            ("vllm, version: '0.10'", 100, False),
+            ("llama-cpp", 100, False),
+        ],
+    )
+    def test_head_size(self, engine: str, size: int, refused: bool) -> None:
+        spec = engine_compute_format.PASSING.replace("t4", "a100-sxm-80").replace("head_dim: 128", f"head_dim: {size}")
+        spec = spec.replace('vllm, version: "0.6"', engine)
+        assert bool(findings(spec, engine_attention_kernel.ID)) is refused
+
 
 class TestVocabulary:
     """Rounded up to 64, then divided: 151,936 = 64 x 2374 is no multiple of 7 (2374 = 7 x 339 + 1)."""
