@@ -11,6 +11,7 @@ from planner.domain.model import FeedForward, Model
 from planner.domain.shards import Parallel
 from planner.physics import engine_memory
 
+_INPUT_BYTES = {"fp8": 1.0, "int8": 1.0, "fp4": 0.5}
 Layout = Literal["separate", "shared", "double"]
 
 
@@ -19,7 +20,8 @@ class ExpertKernel:
     """How a version runs its experts.
 
     layout: of the two products and the activation between them: each a buffer of its own; the first product and the
-    output in one; two buffers, each wide enough for hidden. chunk_tokens: tokens that one call takes, 0: all.
+    output in one; two buffers, each wide enough for hidden. chunk_tokens: tokens that one call takes, 0: all
+    (as do kernels of weights alone).
     available: what the card computes in, which decides whether inputs are quantised.
     """
 
@@ -35,10 +37,10 @@ def peak_bytes(item: FeedForward, model: Model, parallel: Parallel, tokens: int,
     buffers hold the tokens of all. A buffer has a row for each expert of a token, whichever rank holds the expert.
     """
     gathered = tokens * parallel.data
-    chunk = min(gathered, kernel.chunk_tokens or gathered)
+    chunk = min(gathered, (0 if _weights_only(item, model, kernel) else kernel.chunk_tokens) or gathered)
     width = expert_width(item, parallel)
     values = _row_values(model.hidden, width, kernel.layout) * item.experts_per_token
-    quantized = _quantized_bytes(item, model, kernel.available) * (model.hidden + width * item.experts_per_token)
+    quantized = _INPUT_BYTES.get(_compute(item, model, kernel), 0.0) * (model.hidden + width * item.experts_per_token)
     return float(
         engine_memory.expert_peak_bytes(
             tokens=tokens,
@@ -63,8 +65,14 @@ def _row_values(hidden: int, width: float, layout: Layout) -> float:
     return max(2 * width, hidden) + (max(width, hidden) if layout == "double" else width)
 
 
-def _quantized_bytes(item: FeedForward, model: Model, available: Collection[str]) -> float:
-    """Bytes of a quantised input value: 0 where the experts' products run in the model's own format."""
-    stored = next((weight.format for weight in item.weights if weight.role == "expert"), None)
-    compute = formats.compute_format(stored or model.dtype, model.dtype, available)
-    return {"fp8": 1.0, "int8": 1.0, "fp4": 0.5}.get(compute, 0.0)
+def _compute(item: FeedForward, model: Model, kernel: ExpertKernel) -> str:
+    return formats.compute_format(_stored(item, model), model.dtype, kernel.available)
+
+
+def _stored(item: FeedForward, model: Model) -> str:
+    return next((weight.format for weight in item.weights if weight.role == "expert"), None) or model.dtype
+
+
+def _weights_only(item: FeedForward, model: Model, kernel: ExpertKernel) -> bool:
+    """Weights of less than 8 bits beside 16-bit inputs: a kernel of its own, which takes all tokens in one call."""
+    return formats.known(_stored(item, model)).bits < 8 and _compute(item, model, kernel) == model.dtype

@@ -41,6 +41,16 @@ def test_stored_formats_are_not_quantised_inputs() -> None:
     assert found / GIB == pytest.approx(0.281 + 1.0625, abs=0.01)
 
 
+def test_kernels_of_weights_alone_take_all_tokens() -> None:
+    # 64,000 tokens of 2304 with 8 experts of 512, 4-bit weights (issue 28228): 3 x 64,000 x 2304 x 2 = 0.82 GiB and
+    # 64,000 x 8 x (2304 + 512) x 2 = 2.69 GiB, where calls of 32,768 tokens would take half.
+    weight = Weight("gate", 512, 2304, role="expert", copies=256, active_copies=8, format="awq-int4")
+    item = FeedForward(kind="experts", weights=(weight,), width=512, experts=256, experts_per_token=8)
+    model = Model(name="hybrid", hidden=2304, vocabulary=163_840, groups=(), dtype="bf16")
+    found = peak_bytes(item, model, Parallel(), 64_000, ExpertKernel("shared", 32_768, ("bf16",)))
+    assert found / GIB == pytest.approx(0.824 + 2.686, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("layout", "row"),
     [
