@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
+from planner.evaluation.capacity import largest_rate
 from planner.findings import Finding, Severity, Verdict
 from planner.format import rate
 
@@ -38,18 +39,30 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     offered = (load.rate_per_s or 0.0) * load.peak
     replicas = max(1, plan.hardware.replicas.minimum)
     wanted = math.ceil(offered / (most / replicas) / COMFORTABLE)
+    holds = largest_rate(result.detail.plan)
+    largest = holds.requests_per_s if holds is not None else most / load.peak
     yield Finding(
         ID,
         SEVERITY,
         f"{rate(offered, 'requests')} are offered and {rate(most, 'requests')} can be served: "
         f"{offered / most:.2f} times the capacity, so the queue grows without bound and no latency is given",
-        f"Offer at most {rate(most, 'requests')}, or run {wanted} replicas (at {COMFORTABLE:g} of their capacity).",
+        _hint(largest, wanted, holds is not None and bool(plan.objectives.limits)),
         "/workload/load",
         {
             "offered_requests_per_s": offered,
             "max_requests_per_s": most,
             "utilisation": offered / most,
             "replicas": wanted,
+            "largest_rate_that_holds_per_s": largest,
         },
         verdict=Verdict.INFEASIBLE,
     )
+
+
+def _hint(largest: float, replicas: int, objectives: bool) -> str:
+    """The largest rate at which every objective holds, by simulation; or how many replicas."""
+    more = f"run {replicas} replicas (at {COMFORTABLE:g} of their capacity)"
+    if objectives and not largest:
+        return f"No rate holds the objectives on this deployment; {more}, and see what they miss then."
+    what = " (every objective holds, simulated)" if objectives else ""
+    return f"Offer at most {rate(largest, 'requests')}{what}, or {more}."
