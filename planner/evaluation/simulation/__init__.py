@@ -1,0 +1,11 @@
+"""A plan's load through the event simulation: what closed forms only bound.
+
+Every data-parallel rank of every replica is an engine; requests are shared out over them. The same spec gives the
+same figures.
+"""
+
+from planner.evaluation.simulation.figures import applied, goodput_of
+from planner.evaluation.simulation.run import Run, Summary, simulate, summary, wanted
+from planner.evaluation.simulation.serving import clock_of, limits_of
+
+__all__ = ["Run", "Summary", "applied", "clock_of", "goodput_of", "limits_of", "simulate", "summary", "wanted"]

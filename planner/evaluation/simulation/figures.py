@@ -1,0 +1,87 @@
+"""Simulated percentiles and rates as the figures of a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from planner.domain.evaluation import Latency, Percentiles, Throughput
+from planner.domain.plan import Plan
+from planner.evaluation.latency import Served
+from planner.evaluation.simulation.run import Run, summary
+from planner.traffic.outcome import Outcome, goodput
+from planner.traffic.request import Request
+
+
+def applied(plan: Plan, served: Served, run: Run) -> Served:
+    """Simulated percentiles and rates in place of the closed forms'."""
+    fixed = math.fsum(plan.workload.fixed_s.values())
+    classes = {
+        name: (_latency(plan, served.latency, found, fixed), _throughput(plan, served.throughput, found, run))
+        for name, found in run.by_class.items()
+    }
+    return replace(
+        served,
+        operating=replace(served.operating, overloaded=False),
+        latency=_latency(plan, served.latency, run.outcome, fixed),
+        throughput=_throughput(plan, served.throughput, run.outcome, run),
+        classes=classes or served.classes,
+        simulated=summary(run),
+    )
+
+
+def _latency(plan: Plan, closed: Latency, found: Outcome, fixed: float) -> Latency:
+    """With what the spec adds to every latency. A finite run lasts until its last token."""
+    finite = plan.workload.load.requests is not None
+    return replace(
+        closed,
+        time_to_first_token_s=_percentiles(found.first_token, fixed),
+        inter_token_latency_s=_percentiles(found.gap, 0.0),
+        time_per_output_token_s=_percentiles(found.per_token, 0.0),
+        request_latency_s=_percentiles(found.latency, fixed),
+        session_latency_s=_percentiles(found.session, fixed) if found.session else closed.session_latency_s,
+        completion_s=found.duration_s if finite else closed.completion_s,
+    )
+
+
+def _percentiles(found: Mapping[str, float], fixed: float) -> Percentiles:
+    return Percentiles(**{name: value + fixed for name, value in found.items()})
+
+
+def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throughput:
+    """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
+    whole = run.of_engines / len(run.engines)
+    load = plan.workload.load
+    finite = load.requests is not None or load.kind in ("trace", "sessions") or plan.workload.queue is not None
+    if not finite:  # an open load that is held serves what comes; the sample's own rate is noise
+        return replace(closed, rejected_fraction=found.rejected_fraction)
+    cards = plan.hardware.count * max(1, plan.hardware.replicas.minimum)
+    gap = found.gap.get("mean")
+    output = found.output_tokens_per_s * whole
+    return replace(
+        closed,
+        output_tokens_per_s=output,
+        total_tokens_per_s=found.total_tokens_per_s * whole,
+        requests_per_s=found.requests_per_s * whole,
+        output_tokens_per_s_per_user=1.0 / gap if gap else closed.output_tokens_per_s_per_user,
+        output_tokens_per_s_per_accelerator=output / cards,
+        rejected_fraction=found.rejected_fraction,
+    )
+
+
+def goodput_of(plan: Plan, run: Run) -> float:
+    """Requests a second, over the deployment, that keep every latency limit declared for requests."""
+    fixed = math.fsum(plan.workload.fixed_s.values())
+    figures: dict[str, Callable[[Request], float]] = {
+        "time_to_first_token": lambda item: item.time_to_first_token_s + fixed,
+        "time_per_output_token": lambda item: item.time_per_output_token_s,
+        "inter_token_latency": lambda item: item.time_per_output_token_s,
+        "request_latency": lambda item: item.latency_s + fixed,
+    }
+    limits = [_kept(figures[item.metric], item.limit) for item in plan.objectives.limits if item.metric in figures]
+    return goodput(run.engines, limits, run.begin_s) * run.of_engines / len(run.engines)
+
+
+def _kept(figure: Callable[[Request], float], limit: float) -> Callable[[Request], bool]:
+    return lambda item: figure(item) <= limit
