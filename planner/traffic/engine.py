@@ -100,6 +100,7 @@ class EngineSimulation:
     _batch: int = 0
     _seated: int = 0
     _context_sum: float = 0.0
+    _backlog: int = 0
     _order: count[int] = field(default_factory=count)
     _write: Callable[[float, float, float, float, float], None] = field(init=False)
 
@@ -122,11 +123,34 @@ class EngineSimulation:
     @property
     def tokens(self) -> int:
         """Prompt tokens that wait to be computed."""
-        return sum(item.prompt - item.computed for item in (*self._waiting, *self._prefilling))
+        coming = sum(item.prompt - item.cached for _, _, item in self._arrivals)
+        return self._backlog + coming + sum(item.target - item.computed for item in self._prefilling)
 
     @property
     def idle(self) -> bool:
         return not (self._seated or self._waiting or self._arrivals)
+
+    @property
+    def next_s(self) -> float:
+        """When its next iteration begins; never where it has nothing to do."""
+        if self._seated or self._waiting:
+            return self.now
+        return max(self.now, self._arrivals[0][0]) if self._arrivals else math.inf
+
+    def horizon(self) -> float:
+        """No request is done before this moment, and none that comes earlier could change that."""
+        if (
+            not self._batch
+            or self._waiting
+            or self._prefilling
+            or (self._arrivals and self._arrivals[0][0] <= self.now)
+        ):
+            return self.next_s
+        base, slope, limit = self.clock.decode_line(self._batch, self._context_sum)
+        first = base + slope * self._context_sum
+        growth = self._batch * self.limits.tokens_per_step
+        steps = self._strides(math.inf, first, slope * growth, growth, limit)
+        return self.now + steps * first + slope * growth * (steps * (steps - 1) / 2.0)
 
     def advance(self, until: float = math.inf) -> None:
         """Run iterations that begin before `until`; stops early when nothing is left to do."""
@@ -151,7 +175,7 @@ class EngineSimulation:
         limits = self.limits
         self._arrivals, self._waiting, self._prefilling = [], deque(), deque()
         self._running, self._decoding = [], []
-        self._batch = self._seated = 0
+        self._batch = self._seated = self._backlog = 0
         self._context_sum = 0.0
         self.pool = BlockPool(limits.blocks or UNBOUNDED_BLOCKS, limits.block_tokens, clock=self.pool.clock)
         self.prefixes = PrefixCache(self.pool)
@@ -307,15 +331,22 @@ class EngineSimulation:
                 self._reject(request, "queue is full", at)
             else:
                 self._waiting.append(request)
+                self._backlog += request.prompt - request.cached
 
     def _expired(self, request: Request, at: float | None = None) -> bool:
         """Drop the head of the queue when it has waited too long."""
         last = request.ready_s + self.limits.queue_s
         if request.preemptions or last > (self.now if at is None else at):
             return False
-        self._waiting.popleft()
+        self._next_in_line()
         self._reject(request, "waited too long", last)
         return True
+
+    def _next_in_line(self) -> Request:
+        """Take the head of the queue out of it."""
+        request = self._waiting.popleft()
+        self._backlog -= request.prompt - request.cached
+        return request
 
     def _reject(self, request: Request, why: str, at: float) -> None:
         request.rejected = why
@@ -334,7 +365,7 @@ class EngineSimulation:
         new = private + (self.prefixes.new_blocks(pieces) if pieces else 0)
         if pool.used + new + growing + (limits.kept_blocks if self._seated else 0) > pool.total:
             return False
-        self._waiting.popleft()
+        self._next_in_line()
         cached = request.cached if not request.preemptions else 0
         if pieces:
             cached = max(cached, self.prefixes.look_up(pieces))
@@ -464,6 +495,7 @@ class EngineSimulation:
         request.finished_s = self.now
         self.preemptions += 1
         self._waiting.appendleft(request)
+        self._backlog += request.prompt - request.cached
 
     def _reset(self, request: Request) -> None:
         """As it came, but for its arrival and what the caller has seen of it."""
@@ -475,7 +507,7 @@ class EngineSimulation:
     def _stuck(self) -> None:
         """Nothing runs and the head of the queue cannot be admitted: it never can."""
         if self._waiting and not self._seated:
-            self._reject(self._waiting.popleft(), "longer than the cache", self.now)
+            self._reject(self._next_in_line(), "longer than the cache", self.now)
 
 
 def tokens_of(prefixes: tuple[tuple[object, int], ...], key: object) -> int:

@@ -1,81 +1,117 @@
 """Several engines behind a router: how requests are shared out, what happens when one is lost or one is added.
 
-Engines that nothing ties together run on their own. A router that looks at the engines' load, failures and scaling
-take arrivals in order: every engine is advanced to the arrival before it is placed. What follows a finished request
-(a turn, the next of a closed loop) stays with its engine, where its cache is, unless that engine is down.
+Engines that nothing ties together run on their own. A router that looks at them, failures, scaling and turns of
+sessions take time in order: every engine is advanced to the next moment at which a request may have to be placed.
+What follows a finished request of a closed loop stays with its engine; the turns of a session are routed anew.
+
+A replica is one engine or several (data-parallel ranks) that fail, start and stop together.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
+from planner.traffic.autoscaler import Autoscaler, Scaling
 from planner.traffic.engine import EngineSimulation
 from planner.traffic.population import Source
 from planner.traffic.request import Request
+from planner.traffic.router import ROUTERS, choose
 
-ROUTERS = ("round-robin", "least-loaded", "prefix-aware")
+__all__ = ["ROUTERS", "Fleet", "Outage", "Rollout", "Scaling"]
+
+OFF, STARTING, UP, DRAINING, DOWN = "off", "starting", "up", "draining", "down"
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Engines `engines` (by index) are down from `start_s` to `end_s`; their requests begin anew elsewhere."""
+    """Replicas are lost from `start_s` to `end_s`; what they had begins anew elsewhere."""
 
-    engines: tuple[int, ...]
+    replicas: tuple[int, ...]
     start_s: float
     end_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
-class Scaling:
-    """Engines between `minimum` and all. wanted: requests in an engine, above which another is started and below
-    half of which one is stopped, looked at every `every_s`; a new one serves after `start_s`."""
+class Rollout:
+    """Every replica is replaced, `at_once` at a time: no new requests, `grace_s` to finish, `away_s` to start."""
 
-    minimum: int
     start_s: float
-    wanted: float
-    every_s: float = 15.0
-    hold_s: float = 300.0
+    at_once: int
+    away_s: float
+    grace_s: float = 30.0
 
 
 @dataclass(slots=True)
 class Fleet:
     """Engines and their router. `run` gives every request of a source to them and lets them finish.
 
-    serving_s: (time, engines that serve) whenever that changed.
+    group: engines of a replica. serving_s: (time, replicas that serve, replicas that are paid for) at every change.
+    rolled_s: when the rollout was done.
     """
 
     engines: Sequence[EngineSimulation]
     router: str = "round-robin"
+    group: int = 1
     outages: Sequence[Outage] = ()
+    rollout: Rollout | None = None
     scaling: Scaling | None = None
     progress: Callable[[int], None] | None = None
-    serving_s: list[tuple[float, int]] = field(default_factory=list)
+    serving_s: list[tuple[float, int, int]] = field(default_factory=list)
+    rolled_s: float = math.nan
     _pending: list[tuple[float, int, Request]] = field(default_factory=list)
+    _held: deque[Request] = field(default_factory=deque)
+    _events: list[tuple[float, int, Callable[[float], None]]] = field(default_factory=list)
+    _draining: list[tuple[float, float, int, Callable[[float], None]]] = field(default_factory=list)
     _order: count[int] = field(default_factory=count)
     _turn: int = 0
-    _homes: dict[object, int] = field(default_factory=dict)
-    _up: list[bool] = field(default_factory=list)
+    _states: list[str] = field(default_factory=list)
+    _serving: list[int] = field(default_factory=list)
+    _ready_s: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def replicas(self) -> int:
+        return len(self.engines) // self.group
 
     def run(self, source: Source) -> None:
         """Until every request is finished or turned away."""
-        self._up = [True] * len(self.engines)
-        self._follow(source)
-        if len(self.engines) > 1 and (self.router != "round-robin" or self.outages or self.scaling):
-            self._together(source)
+        self._states = [UP] * self.replicas
+        together = self._prepare()
+        self._changed(0.0)
+        routed = len(self.engines) > 1 and (self.router != "round-robin" or source.turns)
+        self._follow(source, routed)
+        if together or routed:
+            self._together(source, source.follow is not None and routed)
             return
         for request in source.requests:
-            self._place(request).submit(request)
+            self._place(request)
         for engine in self.engines:
             engine.advance()
 
+    def _prepare(self) -> bool:
+        """Whether something happens to the replicas."""
+        for outage in self.outages:
+            self._at(outage.start_s, lambda at, outage=outage: self._lose(outage, at))  # type: ignore[misc]
+        if self.rollout is not None:
+            self._at(self.rollout.start_s, lambda at: self._roll(at, 0))
+        if self.scaling is not None:
+            for replica in range(self.scaling.minimum, self.replicas):
+                self._states[replica] = OFF
+            autoscaler = Autoscaler(self.scaling, self.replicas)
+            self._at(self.scaling.every_s, lambda at: self._scale(at, autoscaler))
+        return bool(self._events)
+
+    def _at(self, time: float, happen: Callable[[float], None]) -> None:
+        heappush(self._events, (time, next(self._order), happen))
+
     # ------------------------------------------------------------------ what follows
 
-    def _follow(self, source: Source) -> None:
-        """Completed requests are followed by others, at the same engine."""
+    def _follow(self, source: Source, routed: bool) -> None:
+        """Completed requests are followed by others: turns where the router sends them, others at the same engine."""
         follow = source.follow
         if follow is None:
             return
@@ -85,155 +121,210 @@ class Fleet:
                 following = follow(request, at)
                 if following is None:
                     return
-                if self._up[index]:
+                if self._states[index // self.group] == UP and not (routed and following.turn):
                     self.engines[index].submit(following)
                 else:
                     heappush(self._pending, (following.ready_s, next(self._order), following))
 
             engine.on_done = done
 
-    # ------------------------------------------------------------------ arrivals in order
+    # ------------------------------------------------------------------ time in order
 
-    def _together(self, source: Source) -> None:
-        events = self._events()
+    def _together(self, source: Source, routed: bool) -> None:
+        """routed: what follows a request is placed by the router, so no engine may run ahead of where it may come."""
         requests = iter(source.requests)
         upcoming = next(requests, None)
         seen = 0
         while True:
+            self._drained()
+            busy = upcoming is not None or bool(self._pending) or any(not engine.idle for engine in self.engines)
             at = min(
                 upcoming.ready_s if upcoming else math.inf,
                 self._pending[0][0] if self._pending else math.inf,
-                events[0][0] if events and (upcoming or self._pending or self._busy()) else math.inf,
+                self._events[0][0] if self._events and (busy or self._held) else math.inf,
             )
-            if math.isinf(at):
+            frontier = self._frontier(source.lookahead_s) if routed else math.inf
+            if math.isinf(at) and math.isinf(frontier):
                 break
-            self._advance(at)
-            while events and events[0][0] <= at:
-                _, _, happen = heappop(events)
-                happen(at, events)
+            self._advance(min(at, frontier))
+            self._drained()
+            if frontier < at:
+                continue
+            while self._events and self._events[0][0] <= at:
+                time, _, happen = heappop(self._events)
+                happen(time)
             while self._pending and self._pending[0][0] <= at:
-                request = heappop(self._pending)[2]
-                self._place(request).submit(request)
+                self._place(heappop(self._pending)[2])
             while upcoming and upcoming.ready_s <= at:
-                self._place(upcoming).submit(upcoming)
+                self._place(upcoming)
                 upcoming = next(requests, None)
                 seen += 1
                 if self.progress and seen % 256 == 0:
                     self.progress(seen)
         self._advance(math.inf)
+        self._give_up()
+
+    def _frontier(self, lookahead_s: float) -> float:
+        """The first moment at which something may follow a request that is being served."""
+        found = min(engine.horizon() for engine in self.engines)
+        if math.isinf(found):
+            return math.inf
+        begins = min(engine.next_s for engine in self.engines)
+        return max(found + lookahead_s, math.nextafter(begins, math.inf))
 
     def _advance(self, until: float) -> None:
         for engine in self.engines:
             engine.advance(until)
 
-    def _busy(self) -> bool:
-        return any(not engine.idle for engine in self.engines)
-
-    def _place(self, request: Request) -> EngineSimulation:
-        """The engine that gets a request, among those that are up."""
-        up = [index for index, ready in enumerate(self._up) if ready] or list(range(len(self.engines)))
-        if self.router == "round-robin" or len(up) == 1:
-            chosen = up[self._turn % len(up)]
-            self._turn += 1
-            return self.engines[chosen]
-        key = request.prefixes[0][0] if request.prefixes and self.router == "prefix-aware" else None
-        if key is not None and len(request.prefixes) > 1:
-            key = request.prefixes[-1][0]
-        home = self._homes.get(key) if key is not None else None
-        least = min(up, key=lambda index: (self.engines[index].load, (index - self._turn) % len(self.engines)))
-        if home in up and home is not None and self.engines[home].load <= 2 * self.engines[least].load + 4:
-            least = home
+    def _place(self, request: Request) -> None:
+        """To an engine of those that serve; where none does it waits until one does."""
+        if not self._serving:
+            self._held.append(request)
+            return
+        chosen = choose(self.router, self.engines, self._serving, request, self._turn)
         self._turn += 1
-        if key is not None:
-            self._homes[key] = least
-        return self.engines[least]
+        self.engines[chosen].submit(request)
 
-    # ------------------------------------------------------------------ failures and scaling
+    def _give_up(self) -> None:
+        """Requests that nothing served to the end are turned away."""
+        while self._held:
+            request = self._held.popleft()
+            request.rejected = "nothing serves"
+            self.engines[0].done.append(request)
 
-    def _events(self) -> list[tuple[float, int, Callable[[float, list], None]]]:  # type: ignore[type-arg]
-        events: list[tuple[float, int, Callable[[float, list], None]]] = []  # type: ignore[type-arg]
-        for outage in self.outages:
-            heappush(events, (outage.start_s, next(self._order), self._lose(outage)))
+    # ------------------------------------------------------------------ the life of a replica
+
+    def _changed(self, at: float) -> None:
+        """Who serves now; requests that waited for a replica are placed."""
+        self._serving = [
+            replica * self.group + rank
+            for replica, state in enumerate(self._states)
+            if state == UP
+            for rank in range(self.group)
+        ]
+        self.serving_s.append((at, self._states.count(UP), len(self._states) - self._states.count(OFF)))
+        while self._held and self._serving:
+            request = self._held.popleft()
+            request.ready_s = max(request.ready_s, at)
+            self._place(request)
+
+    def _ranks(self, replica: int) -> Sequence[EngineSimulation]:
+        return self.engines[replica * self.group : (replica + 1) * self.group]
+
+    def _start(self, replica: int, at: float) -> None:
+        """It serves from now on, with an empty cache."""
+        for engine in self._ranks(replica):
+            engine.now = max(engine.now, at)
+        self._states[replica] = UP
+        self._changed(at)
+
+    def _withdraw(self, replica: int, at: float) -> None:
+        """What it had begins anew elsewhere."""
+        for engine in self._ranks(replica):
+            for request in engine.withdraw():
+                request.ready_s = max(at, request.ready_s)
+                heappush(self._pending, (request.ready_s, next(self._order), request))
+
+    def _lose(self, outage: Outage, at: float) -> None:
+        for replica in outage.replicas:
+            self._states[replica] = DOWN
+        self._changed(at)
+        for replica in outage.replicas:
+            self._withdraw(replica, at)
             if math.isfinite(outage.end_s):
-                heappush(events, (outage.end_s, next(self._order), self._restore(outage)))
-        if self.scaling is not None:
-            for index in range(self.scaling.minimum, len(self.engines)):
-                self._up[index] = False
-            heappush(events, (self.scaling.every_s, next(self._order), self._scale(_ScalingState())))
-        self.serving_s.append((0.0, sum(self._up)))
-        return events
+                self._at(outage.end_s, lambda now, replica=replica: self._start(replica, now))  # type: ignore[misc]
 
-    def _lose(self, outage: Outage) -> Callable[..., None]:
-        def happen(at: float, events: list[object]) -> None:
-            for index in outage.engines:
-                self._up[index] = False
-                for request in self.engines[index].withdraw():
-                    request.ready_s = max(at, request.ready_s)
-                    heappush(self._pending, (request.ready_s, next(self._order), request))
-            self.serving_s.append((at, sum(self._up)))
+    # ------------------------------------------------------------------ replicas that stop
 
-        return happen
+    def _drain(self, replica: int, at: float, until: float, stopped: Callable[[float], None]) -> None:
+        """It takes no new requests; `stopped` when it has finished what it has, at the latest at `until`."""
+        self._states[replica] = DRAINING
+        self._draining.append((at, until, replica, stopped))
+        if math.isfinite(until):
+            self._at(until, lambda at: None)  # a moment to look at it
 
-    def _restore(self, outage: Outage) -> Callable[..., None]:
-        def happen(at: float, events: list[object]) -> None:
-            for index in outage.engines:
-                self._up[index] = True
-                self.engines[index].now = max(self.engines[index].now, at)
-            self.serving_s.append((at, sum(self._up)))
-
-        return happen
-
-    def _scale(self, state: _ScalingState) -> Callable[..., None]:
-        """Look at the load; start or stop one engine; look again later."""
-
-        def happen(at: float, events: list[tuple[float, int, Callable[..., None]]]) -> None:
-            scaling = self.scaling
-            if scaling is None:
-                return
-            for index, ready in list(state.starting.items()):
-                if ready <= at:
-                    del state.starting[index]
-                    self._up[index] = True
-                    self.engines[index].now = max(self.engines[index].now, at)
-                    self.serving_s.append((at, sum(self._up)))
-            serving = [index for index, up in enumerate(self._up) if up]
-            load = sum(engine.load for engine in self.engines) / len(serving)
-            coming = len(serving) + len(state.starting)
-            if load * len(serving) > scaling.wanted * coming and coming < len(self.engines):
-                index = next(i for i in range(len(self.engines)) if not self._up[i] and i not in state.starting)
-                state.starting[index] = at + scaling.start_s
-                state.quiet_since = math.inf
-            elif load < scaling.wanted / 2.0 and len(serving) > scaling.minimum:
-                state.quiet_since = min(state.quiet_since, at)
-                if at - state.quiet_since >= scaling.hold_s:
-                    self._up[serving[-1]] = False  # it takes no more requests and finishes what it has
-                    self.serving_s.append((at, sum(self._up)))
-                    state.quiet_since = math.inf
+    def _drained(self) -> None:
+        """Replicas that have finished what they had, or may not go on any longer."""
+        if not self._draining:
+            return
+        still = []
+        for began, until, replica, stopped in self._draining:
+            ranks = self._ranks(replica)
+            ended = max(began, *(engine.now for engine in ranks))
+            if all(engine.idle for engine in ranks):
+                self._at(min(ended, until), stopped)
+            elif ended >= until:
+                self._withdraw(replica, until)
+                self._at(until, stopped)
             else:
-                state.quiet_since = math.inf
-            heappush(events, (at + scaling.every_s, next(self._order), happen))
+                still.append((began, until, replica, stopped))
+        self._draining = still
 
-        return happen
+    def _roll(self, at: float, first: int) -> None:
+        """Replicas from `first` on are replaced; the next ones when these serve."""
+        rollout = self.rollout
+        if rollout is None:
+            return
+        if first >= self.replicas:
+            self.rolled_s = at
+            return
+        part = range(first, min(first + rollout.at_once, self.replicas))
+        left = len(part)
 
+        def serves(now: float, replica: int) -> None:
+            nonlocal left
+            self._start(replica, now)
+            left -= 1
+            if not left:
+                self._roll(now, part.stop)
 
-@dataclass(slots=True)
-class _ScalingState:
-    starting: dict[int, float] = field(default_factory=dict)
-    quiet_since: float = math.inf
+        for replica in part:
 
+            def stopped(now: float, replica: int = replica) -> None:
+                for engine in self._ranks(replica):
+                    engine.withdraw()  # the process is gone, and its cache with it
+                self._states[replica] = DOWN
+                self._at(now + rollout.away_s, lambda then: serves(then, replica))
 
-def handed_over(finished: Sequence[Request], transfer_s: Callable[[Request], float]) -> list[Request]:
-    """Requests whose prompts one pool has computed, as they reach the pool that decodes, in order of arrival there.
+            self._drain(replica, at, at + rollout.grace_s, stopped)
+        self._changed(at)
 
-    transfer_s: time to move a prompt's cache. The first token has been sampled by the first pool.
-    """
-    moved = [
-        Request(
-            item.arrival_s, item.prompt, item.output, item.reserved, 0, item.owner, item.session, item.turn,
-            ready_s=item.finished_s + transfer_s(item), prefilled=True, scheduled_s=item.scheduled_s,
-            first_token_s=item.first_token_s,
-        )
-        for item in finished
-        if not item.rejected and item.output > 1
-    ]  # fmt: skip
-    return sorted(moved, key=lambda item: item.ready_s)
+    # ------------------------------------------------------------------ scaling
+
+    def _scale(self, at: float, autoscaler: Autoscaler) -> None:
+        """Look at the load, start or stop replicas, look again later."""
+        scaling = autoscaler.scaling
+        load = sum(self.engines[index].load for index in self._serving) + len(self._held)
+        running = self._states.count(UP) + self._states.count(STARTING)
+        change = autoscaler.decide(at, load, running) - running
+        for replica in [index for index, state in enumerate(self._states) if state == OFF][: max(change, 0)]:
+            self._states[replica] = STARTING
+            self._ready_s[replica] = at + scaling.start_s
+            self._at(at + scaling.start_s, lambda now, replica=replica: self._started(replica, now))  # type: ignore[misc]
+        for _ in range(-change):
+            self._stop(at)
+        if change:
+            self._changed(at)
+        if any(state not in (DOWN, DRAINING) for state in self._states):
+            self._at(at + scaling.every_s, lambda now: self._scale(now, autoscaler))
+
+    def _started(self, replica: int, at: float) -> None:
+        """Unless it was stopped before it served, and perhaps started again later."""
+        if self._states[replica] == STARTING and self._ready_s[replica] <= at:
+            self._start(replica, at)
+
+    def _stop(self, at: float) -> None:
+        """One replica fewer: one that does not serve yet, else the last one, when it has finished what it has."""
+        starting = [index for index, state in enumerate(self._states) if state == STARTING]
+        if starting:
+            self._states[starting[-1]] = OFF
+            return
+        replica = max(index for index, state in enumerate(self._states) if state == UP)
+
+        def stopped(now: float) -> None:
+            for engine in self._ranks(replica):
+                engine.withdraw()
+            self._states[replica] = OFF
+            self._changed(now)
+
+        self._drain(replica, at, math.inf, stopped)

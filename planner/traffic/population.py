@@ -98,10 +98,15 @@ class Drawing:
 
 @dataclass(slots=True)
 class Source:
-    """requests: those that come by themselves, in order of arrival. follow: what follows one that is done, or None."""
+    """requests: those that come by themselves, in order of arrival. follow: what follows one that is done, or None.
+
+    turns: whether turns of sessions follow. lookahead_s: the shortest pause before one.
+    """
 
     requests: Iterator[Request]
     follow: Callable[[Request, float], Request | None] | None = None
+    turns: bool = False
+    lookahead_s: float = 0.0
 
 
 def open_loop(kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], requests: int, seed: int) -> Source:
@@ -116,7 +121,7 @@ def open_loop(kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], 
         if rate > 0
     ]
     arriving = streams[0] if len(streams) == 1 else merge(*streams, key=lambda item: item.arrival_s)
-    return Source(islice(arriving, requests), _turns(drawings))
+    return Source(islice(arriving, requests), _turns(drawings), *_pause(kinds))
 
 
 def closed_loop(
@@ -136,7 +141,8 @@ def closed_loop(
             return turn
         return drawings[next(chosen)].first(at) if next(left) < requests else None
 
-    return Source((drawings[next(chosen)].first(0.0) for _ in range(min(concurrency, requests))), follow)
+    first = (drawings[next(chosen)].first(0.0) for _ in range(min(concurrency, requests)))
+    return Source(first, follow, *_pause(kinds))
 
 
 def side_by_side(sources: Sequence[Source]) -> Source:
@@ -146,7 +152,9 @@ def side_by_side(sources: Sequence[Source]) -> Source:
         own = sources[before.owner].follow
         return own(before, at) if own is not None else None
 
-    return Source(merge(*(source.requests for source in sources), key=lambda item: item.arrival_s), follow)
+    together = merge(*(source.requests for source in sources), key=lambda item: item.arrival_s)
+    pauses = [source.lookahead_s for source in sources if source.turns]
+    return Source(together, follow, bool(pauses), min(pauses, default=0.0))
 
 
 def recorded(trace: Trace, scale: float = 1.0, requests: int | None = None, caching: bool = False) -> Source:
@@ -163,6 +171,12 @@ def _recorded(trace: Trace, index: int, scale: float, caching: bool) -> Request:
         pieces = tuple((block, trace.block_tokens) for block in trace.prefixes[index][:whole])
     at = (trace.arrival_s[index] - trace.arrival_s[0]) / scale
     return Request(at, prompt, output, output, prefixes=pieces)
+
+
+def _pause(kinds: Sequence[Kind]) -> tuple[bool, float]:
+    """Whether any kind has turns, and the shortest pause before one."""
+    pauses = [kind.delay_s for kind in kinds if kind.turns > 1]
+    return bool(pauses), min(pauses, default=0.0)
 
 
 def _turns(drawings: Sequence[Drawing]) -> Callable[[Request, float], Request | None] | None:

@@ -45,7 +45,8 @@ class Run:
 class Summary:
     """What is kept of a run. occupancy: (seconds, running, waiting, blocks in use) of the first engine.
 
-    blocks: of one engine's cache, 0 where there is no limit. serving: (seconds, engines that serve).
+    blocks: of one engine's cache, 0 where there is no limit. serving: (seconds, replicas
+    that serve, replicas that are paid for).
     """
 
     outcome: Outcome
@@ -54,7 +55,7 @@ class Summary:
     of_engines: int
     occupancy: Sequence[tuple[float, int, int, int]]
     blocks: int
-    serving: Sequence[tuple[float, int]] = ()
+    serving: Sequence[tuple[float, int, int]] = ()
 
 
 def summary(run: Run) -> Summary:
