@@ -44,10 +44,12 @@ class Dimension:
 
 DIMENSIONS: Mapping[str, Dimension] = {
     "memory": Dimension("an amount of memory", "80 GB", _BYTES, target="byte", likely=("GB", "GiB")),
+    "memory-or-none": Dimension("an amount of memory", "4 GiB", _BYTES, target="byte", zero=True, likely=("GB", "GiB")),
     "bandwidth": Dimension("a bandwidth", "3.35 TB/s", _BYTES, _SECOND, "byte/s", likely=("GB/s", "TB/s")),
     "link": Dimension("a bandwidth of a link", "400 Gbit/s", (*_BYTES, *_BITS), _SECOND, "byte/s"),
     "arithmetic": Dimension("a rate of arithmetic", "989 TFLOP/s", _OPERATIONS, _SECOND, "operation/s"),
     "time": Dimension("a length of time", "500 ms", (*_TIMES, "day", "days"), target="s", zero=True),
+    "duration": Dimension("a length of time", "500 ms", (*_TIMES, "day", "days"), target="s"),
     "money": Dimension("an amount of money", "3 USD", ("USD",), target="USD", zero=True),
     "price": Dimension("a price per time", "2.49 USD/hour", ("USD",), _PER_HOUR, "USD/hour", zero=True),
     "cost-rate": Dimension(
@@ -65,6 +67,7 @@ DIMENSIONS: Mapping[str, Dimension] = {
     "growth": Dimension("a growth per month", "8 % / month", ("%",), ("month",), "1/month", zero=True),
     "power": Dimension("a power", "700 W", ("W", "kW", "MW", "watt", "watts"), target="W"),
     "share": Dimension("a share", "0.1 %", ("%",), bare=True, zero=True, maximum=1.0),
+    "positive-share": Dimension("a share", "85 %", ("%",), bare=True, maximum=1.0),
     "count": Dimension("a count", "8192", bare=True, zero=True, maximum=1e18),
 }
 """By the names that the schema's `quantity` gives. `cost` is `cost-rate` or `money`: see `planner.units.cost`."""
@@ -89,7 +92,8 @@ def pattern(dimension: str) -> str:
     if dimension == "cost":
         return f"^{NUMBER} ?(?:{'|'.join(_unit_pattern(DIMENSIONS[part]) for part in COST)})$"
     found = DIMENSIONS[dimension]
-    return f"^{NUMBER} ?{_unit_pattern(found)}$" if found.numerators else r"^(?!)$"
+    above_zero = "" if found.zero else "(?=[0.]*[1-9])"
+    return f"^{above_zero}{NUMBER} ?{_unit_pattern(found)}$" if found.numerators else r"^(?!)$"
 
 
 def _unit_pattern(dimension: Dimension) -> str:

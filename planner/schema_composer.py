@@ -88,7 +88,7 @@ def engine_properties(module: ModuleType) -> Schema:
     fraction = module.FRACTION_KEY
     if fraction is not None and fraction not in own:
         own[fraction] = {
-            "$ref": f"{REFERENCE}share",
+            "$ref": f"{REFERENCE}positive_share",
             "description": f"Share of memory that {module.TITLE} takes, under the engine's own name.",
             "examples": [0.9],
         }

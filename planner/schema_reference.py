@@ -150,11 +150,17 @@ def _others() -> Iterator[str]:
 
 def _units() -> str:
     rows = (
-        f"| {name} | {dimension.wants} | {_units_of(name)} | `{dimension.example}` |"
+        f"| {name} | {dimension.wants} | {_units_of(name)} | {_least(name)} | `{dimension.example}` |"
         for name, dimension in DIMENSIONS.items()
     )
-    head = "| Type | What | Units | Example |\n| --- | --- | --- | --- |"
+    head = "| Type | What | Units | Least | Example |\n| --- | --- | --- | --- | --- |"
     return "## Units\n\n" + "\n".join((head, *rows)) + "\n"
+
+
+def _least(name: str) -> str:
+    if DIMENSIONS[name].bare and not DIMENSIONS[name].numerators:
+        return "as its key says"
+    return "0" if DIMENSIONS[name].zero else "above 0"
 
 
 def _units_of(name: str) -> str:

@@ -31,7 +31,9 @@ def type_of(schema: Mapping[str, Any]) -> str:
         return " or ".join([f"[{quantity}](#units)", *(_TYPES[name] for name in names)])
     if quantity == "count" and "number" in names:
         names = ["number", *(name for name in names if name != "number")]
-    return " or ".join(_TYPES[name] for name in names) or ("section" if "properties" in schema else "any")
+    least = f" from {schema['minimum']}" if "minimum" in schema else " above 0" if "exclusiveMinimum" in schema else ""
+    words = [_TYPES[name] + (least if name in ("integer", "number") else "") for name in names]
+    return " or ".join(words) or ("section" if "properties" in schema else "any")
 
 
 def example_of(schema: Mapping[str, Any]) -> str:

@@ -34,7 +34,10 @@ DECLARED: Mapping[str, str] = {
     "duplicate-name": "Two items of one list have one name, so nothing could tell them apart.",
     "shares-do-not-add-up": "The shares of the request classes, or of an accelerator's slices, must add up to one.",
     "count-mismatch": "`count` and the accelerators that are listed disagree.",
-    "figures-disagree": "Two declared figures of the model cannot both be true.",
+    "figures-disagree": (
+        "Two declared figures cannot both be true: of the model, or of the lengths of requests. A mean lies between\n"
+        "what its percentiles allow, and what every prompt begins with is in the shortest of them."
+    ),
     "contradicting-lever": (
         "A key of the engine or the model is a lever, and the stack says the opposite. One switch, one meaning:\n"
         "say it in one place."

@@ -42,7 +42,7 @@ def settings(section: Mapping[str, Any], count: int) -> EngineSettings:
     module = engines.get(name)
     fraction = getattr(module, "FRACTION_KEY", None)
     if fraction and section.get(fraction) is not None:
-        values["memory_fraction"] = units.si(section[fraction], "share")
+        values["memory_fraction"] = units.si(section[fraction], "positive-share")
     origins = dict.fromkeys(values, "spec")
     if "tensor_parallel_size" not in values:
         values["tensor_parallel_size"] = _left_over(values, count, name)

@@ -32,7 +32,7 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
         cards=cards,
         replicas=_replicas(section.get("replicas", 1)),
         usable_bytes=units.si(usable, "memory") if usable is not None else None,
-        reserved_bytes=units.si(section["reserved"], "memory") if "reserved" in section else 0.0,
+        reserved_bytes=units.si(section["reserved"], "memory-or-none") if "reserved" in section else 0.0,
         derate=_derate(section.get("derate"), card, binding),
         interconnect=_interconnect(section.get("interconnect"), card),
         host=_host(section.get("host") or {}),

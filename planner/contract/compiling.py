@@ -59,7 +59,8 @@ class Compiler:
         rules = {key: value for key, value in beside.items() if key not in notes}
         joined = {**target, **notes}
         if isinstance(target.get("quantity"), dict):
-            joined["quantity"] = {**target["quantity"], "rest": {**target["quantity"]["rest"], **notes}}
+            joined["quantity"] = {**target["quantity"], "rest": {**target["quantity"]["rest"], **notes, **rules}}
+            return joined
         return {**joined, "allOf": [*target.get("allOf", ()), rules]} if rules else joined
 
 

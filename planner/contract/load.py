@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner.contract.problem import Problem
-from planner.contract.reading import items, section
+from planner.contract.reading import items, number, section
 from planner.quoting import quoted
 from planner.source.document import NodePath
+
+KINDS = ("concurrency", "offline", "rate", "trace", "sessions", "period")
+ARRIVING = ("rate", "trace")
 
 
 def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -17,9 +20,9 @@ def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         return
     classes = list(items(workload, "classes"))
     yield from _presence(workload, classes)
-    yield from _arrivals(section(workload, "load"), ("workload", "load"))
+    yield from _load(section(workload, "load"), ("workload", "load"))
     for index, item in classes:
-        yield from _arrivals(section(item, "load"), ("workload", "classes", index, "load"))
+        yield from _load(section(item, "load"), ("workload", "classes", index, "load"))
         if "load" in item and "share" in item:
             message = "`share` is of the workload's load, but the class has a load of its own"
             path = ("workload", "classes", index, "share")
@@ -36,6 +39,24 @@ def _presence(workload: Mapping[str, Any], classes: list[tuple[int, Mapping[str,
     if "load" in workload and classes and not alone:
         message = "every class has a load of its own, so the workload's load would be a second one"
         yield Problem("conflicting-keys", ("workload", "load"), message, "Remove one of the two.", at_key=True)
+
+
+def _load(load: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
+    yield from _peak(load, path)
+    yield from _arrivals(load, path)
+
+
+def _peak(load: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
+    """`peak` multiplies a rate; the other keys of one kind of load are the schema's to refuse."""
+    kind = next((kind for kind in KINDS if kind in load), None)
+    if "peak" not in load or kind is None or kind in ARRIVING:
+        return
+    factor, figure = number(load["peak"]), number(load[kind])
+    hint = "Remove it; a peak is of a load by rate or trace."
+    if factor is not None and figure is not None and kind in ("concurrency", "sessions"):
+        hint = f"Remove it, and write the load that objectives hold at: {kind}: {factor * figure:.15g}."
+    message = f"`peak` multiplies the rate of a load by rate or trace, and this one is by `{kind}`"
+    yield Problem("misplaced-key", (*path, "peak"), message, hint, at_key=True)
 
 
 def _arrivals(load: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Figures that must rise: percentiles, and least before most."""
+"""Figures that must rise: percentiles, and least before most. What a mean may be is said in `lengths`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def _objectives(objectives: Mapping[str, Any], path: NodePath) -> Iterator[Probl
             yield from _pair(values, limits, (*path, name))
         else:
             yield from _rising(values, (*path, name), limits)
+            yield from _pair(values, limits, (*path, name), "mean")
 
 
 def _si(value: Any, dimension: str) -> float | None:
@@ -61,15 +62,14 @@ def _rising(values: Mapping[str, float | None], path: NodePath, written: Mapping
     for (lower, low), (upper, high) in pairwise(given):
         if high < low:
             yield _fallen(lower, upper, path, written)
-    mean, most = values.get("mean"), values.get("max")
-    if mean is not None and most is not None and most < mean:
-        yield _fallen("mean", "max", path, written)
 
 
-def _pair(values: Mapping[str, float | None], written: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
-    least, most = values.get("min"), values.get("max")
+def _pair(
+    values: Mapping[str, float | None], written: Mapping[str, Any], path: NodePath, lower: str = "min"
+) -> Iterator[Problem]:
+    least, most = values.get(lower), values.get("max")
     if least is not None and most is not None and most < least:
-        yield _fallen("min", "max", path, written)
+        yield _fallen(lower, "max", path, written)
 
 
 def _scaling(replicas: Mapping[str, Any]) -> Iterator[Problem]:

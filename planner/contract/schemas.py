@@ -14,6 +14,7 @@ from planner import engines, levers, resources, schema_composer
 from planner.contract.compiling import Compiler, Schema
 
 VERSION = "planner/v1"
+_SHARES = ("share", "positive-share")
 # What the planner prints is described by a schema too, but is no kind of document.
 _NOT_KINDS = frozenset({"result"})
 
@@ -87,6 +88,8 @@ def _quantity(validator: Any, rule: Schema, value: Any, schema: Schema) -> Itera
 
         if units.problem(value, rule["dimension"]) is not None:
             yield ValidationError("unit")
+        elif rule["dimension"] in _SHARES:
+            yield from validator.descend(units.si(value, rule["dimension"]), rule["rest"])
     else:
         yield from validator.descend(value, rule["rest"])
 
@@ -96,7 +99,7 @@ def _for_units(value: Any, rule: Schema) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     accepted = rule["rest"].get("type", ())
-    return isinstance(value, str) or rule["dimension"] == "share" or not {"number", "integer"} & {*_list(accepted)}
+    return isinstance(value, str) or rule["dimension"] in _SHARES or not {"number", "integer"} & {*_list(accepted)}
 
 
 def _list(types: Any) -> list[str]:

@@ -136,8 +136,16 @@ def _without_partner(error: Any, path: NodePath) -> Iterator[Problem]:
         for partner in partners:
             if error.message == f"{partner!r} is a dependency of {key!r}":
                 message = f"{quoted(key)} means nothing without {quoted(partner)}"
-                hint = f"Add {quoted(partner)}, or remove {quoted(key)}."
+                others = [name for name in _choices(error.schema) if name in error.instance]
+                hint = f"Remove {quoted(key)}{'' if others else f', or add {quoted(partner)}'}."
+                message += f", and this has {quoted(others[0])}" if others else ""
                 yield Problem("misplaced-key", (*path, key), message, hint, at_key=True)
+
+
+def _choices(schema: Mapping[str, Any]) -> list[str]:
+    """Keys of which one map has exactly one."""
+    named: list[str] = schema.get("alternatives", [])
+    return named
 
 
 def _bad_name(error: Any, path: NodePath) -> Problem:

@@ -29,8 +29,7 @@ TITLE = "SGLang"
 FRACTION_KEY = "mem_fraction_static"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {
-        "type": "number",
-        "exclusiveMinimum": 0,
+        "$ref": "#/$defs/positive_share",
         "exclusiveMaximum": 1,
         "description": "Share of the memory that is free before loading, for weights and cache.",
     },

@@ -30,8 +30,7 @@ TITLE = "TensorRT-LLM"
 FRACTION_KEY = "free_gpu_memory_fraction"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {
-        "type": "number",
-        "exclusiveMinimum": 0,
+        "$ref": "#/$defs/positive_share",
         "exclusiveMaximum": 1,
         "description": "Share of the memory that is free after loading, for the cache.",
     },

@@ -36,9 +36,7 @@ TITLE = "vLLM"
 FRACTION_KEY = "gpu_memory_utilization"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "maximum": 1,
+        "$ref": "#/$defs/positive_share",
         "description": "Share of the card's total memory for weights, activations and cache.",
     },
     "use_v1": {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from planner import units
 from planner.physics import speculation
 
 FORMS = ("acceptance_length", "acceptance_per_position", "acceptance_probability")
@@ -21,20 +22,11 @@ PROPERTIES: dict[str, Any] = {
         "type": "array",
         "minItems": 1,
         "maxItems": 64,
-        "items": {
-            "type": "number",
-            "quantity": "count",
-            "minimum": 0,
-            "maximum": 1,
-            "description": "One position's share.",
-        },
+        "items": {"$ref": "#/$defs/share", "description": "One position's share."},
         "description": "Share of all steps that accept position 1, 2, …, as engines log it; it never rises.",
     },
     "acceptance_probability": {
-        "type": "number",
-        "quantity": "count",
-        "minimum": 0,
-        "maximum": 1,
+        "$ref": "#/$defs/share",
         "description": "One chance for every proposed token: the textbook's a.",
     },
 }
@@ -45,8 +37,14 @@ def read(parameters: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for form in FORMS:
         value = parameters.get(form)
-        if value is not None:
-            found[form] = tuple(float(rate) for rate in value) if form == "acceptance_per_position" else float(value)
+        if value is None:
+            continue
+        if form == "acceptance_length":
+            found[form] = float(value)
+        elif form == "acceptance_per_position":
+            found[form] = tuple(units.si(rate, "share") for rate in value)
+        else:
+            found[form] = units.si(value, "share")
     return found
 
 

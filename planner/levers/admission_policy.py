@@ -40,7 +40,7 @@ PROPERTIES: dict[str, Any] = {
         "description": "Requests that may wait in one replica; the next one is rejected.",
     },
     "queue_timeout": {
-        "$ref": "#/$defs/time",
+        "$ref": "#/$defs/duration",
         "description": "A request that has waited so long is rejected.",
     },
 }

@@ -23,11 +23,25 @@ REFUSED: list[tuple[str, str, str, str]] = [
     # What must rise
     ("prompt_tokens: 500", "prompt_tokens: {p50: 900, p95: §800, max: 6000}", "not-in-order", "p95 is `800`, less than p50"),
     ("prompt_tokens: 500", "prompt_tokens: {p95: 900, max: §800}", "not-in-order", "max is `800`, less than p95"),
-    ("prompt_tokens: 500", "prompt_tokens: {mean: 900, max: §800}", "not-in-order", "less than mean"),
+    ("prompt_tokens: 500", "prompt_tokens: {mean: §900, max: 800}", "figures-disagree", "they allow 0 to 800"),
     ("{p95: 500 ms}", "{p50: 1 s, p99: §999 ms}", "not-in-order", "p99 is `999 ms`"),
     ("objectives:", "objectives:\n  cost: {min: 2 USD/hour, max: §1 USD/hour}", "not-in-order", ""),
     ("  count: 1", "  count: 1\n  replicas: {min: 3, max: §2}", "not-in-order", "max is `2`, less than min"),
+    # A mean within what percentiles allow: {p50 900, p95 3000, max 6000}: 0.45 x 900 + 0.05 x 3000 = 555 at least,
+    # 0.5 x 900 + 0.45 x 3000 + 0.05 x 6000 = 2100 at most; without a maximum no most
+    ("prompt_tokens: 500", "prompt_tokens: {mean: §2500, p50: 900, p95: 3000, max: 6000}", "figures-disagree", "they allow 555 to 2,100"),
+    ("output_tokens: 100", "output_tokens: {mean: §500, p50: 900, p95: 3000, max: 6000}", "figures-disagree", "cannot have p50 `900`, p95 `3000`, max `6000`"),
+    ("output_tokens: 100", "output_tokens: {mean: §200, p50: 1000}", "figures-disagree", "they allow 500 or more"),
+    ("prompt_tokens: 500", "prompt_tokens: {trace: ./t.csv, §p50: 900}", "conflicting-keys", "`trace` gives the lengths"),
+    ("{p95: 500 ms}", "{mean: 2 s, max: §1 s}", "not-in-order", "less than mean"),
+    # Parts of a prompt
+    ("output_tokens: 100", "output_tokens: 100\n      prefix: {shared_tokens: §600}", "figures-disagree", "prompt_tokens is `500`"),
+    (CLASS, "      prompt_tokens: {p50: 900, max: 6000}\n      output_tokens: 1\n      prefix: {shared_tokens: §1000}", "figures-disagree", "the p50 of prompt_tokens is `900`"),
+    (CLASS, "      context_tokens: 500\n      §prefix: {hit_rate: 0.5}", "misplaced-key", "`prefix` belongs to a prompt"),
+    (CLASS, "      context_tokens: 500\n      §images: {count: 1, tokens: 256}", "misplaced-key", "`images`"),
     # The load
+    (LOAD, "  load: {concurrency: 8, §peak: 3}", "misplaced-key", "`concurrency`"),
+    (LOAD, "  load: {offline: true, §peak: 3}", "misplaced-key", "`offline`"),
     (LOAD, "  load: {rate: 4 request/s, process: gamma}", "missing-key", "needs the key `cv`"),
     (LOAD, "  load: {rate: 4 request/s, §cv: 2}", "conflicting-keys", "poisson, the default"),
     (LOAD, "  load: {sessions: 50}", "missing-key", "`session`"),
@@ -71,6 +85,26 @@ def test_refused_where_it_was_written(marked: Any, old: str, new: str, slug: str
     assert message in found.message
     if "§" in new:
         assert f"{found.location.line}:{found.location.column}" == place
+
+
+@pytest.mark.parametrize(
+    "length",
+    [
+        "{mean: 2100, p50: 900, p95: 3000, max: 6000}",  # the largest mean that they allow
+        "{mean: 555, p50: 900, p95: 3000, max: 6000}",  # the least
+        "{mean: 600, p50: 0.9e3, p95: 1000}",  # nothing is known of the longest 5 %
+        "{mean: 33.3, p50: 33.33333, max: 33.33333}",  # digits that were rounded
+        "{mean: 500}",
+        "{mean: 500, max: 500}",
+    ],
+)
+def test_means_that_percentiles_allow(validate: Any, spec: str, length: str) -> None:
+    assert validate(spec.replace("prompt_tokens: 500", f"prompt_tokens: {length}")) == ()
+
+
+def test_a_peak_of_a_closed_loop_says_the_load_to_write(validate: Any, spec: str) -> None:
+    (found,) = validate(spec.replace("{concurrency: 8}", "{concurrency: 8, peak: 3}"))
+    assert "concurrency: 24" in found.hint
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ REFUSED: list[tuple[str, str, str, str, str]] = [
     # Keys that exclude each other
     ("{concurrency: 8}", "{concurrency: 8, §rate: 4 request/s}", "conflicting-keys", "exclude each other", "Keep one"),
     ("      output_tokens: 100", "      output_tokens: 100\n      prefix: {shared_tokens: 8, §hit_rate: 0.5}", "conflicting-keys", "", ""),
-    ("{concurrency: 8}", "{concurrency: 8, §scale: 2}", "misplaced-key", "`scale` means nothing without `trace`", "Add"),
+    ("{concurrency: 8}", "{concurrency: 8, §scale: 2}", "misplaced-key", "`scale` means nothing without `trace`", "Remove `scale`"),
     # Types and values
     ("  count: 1", "  count: §two", "unit-error", "`two`", ""),
     ("  count: 1", "  count: §1.5", "wrong-type", "read `1.5`; expected a whole number", "tensor x pipeline x data"),
