@@ -11,6 +11,7 @@ from planner.bind import names
 from planner.checks import expectation_not_met
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
+from planner.evaluation import calibrated
 from planner.findings import Finding, Location, Severity, Verdict, verdict_of
 from planner.project import Project, project_of
 from planner.source.document import Document
@@ -76,6 +77,7 @@ def judge_document(document: Document, *, today: str, before: Iterable[Finding] 
         plan, problems = bind.plan(document, project.catalogue)
         findings += problems
         if plan is not None:
+            plan = calibrated.judged(plan)
             result = evaluation.run(plan)
             findings += (_located(finding, document) for finding in checks.run(plan, result))
     elif document.kind == "Deployment":

@@ -77,6 +77,7 @@ DECLARED: Mapping[str, str] = {
         "time of arrival and its tokens in and out. The columns of the traces of Azure, BurstGPT, Mooncake and\n"
         "Bailian are known. What is not known is not invented: without the file nothing is judged."
     ),
+    "calibration-kind": "`calibration` names a document of another kind. `planner calibrate` writes a Calibration.",
     "waiver-expired": (
         "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"
         "removed or renewed."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.analysis import calibration
 from planner.domain.evaluation import Bands
 from planner.domain.plan import Origin, Plan
 from planner.domain.shards import Parallel, kv_bytes_per_token, weight_bytes
@@ -15,14 +16,14 @@ from planner.report.analysis_types import Assumption, ProvenanceRow, Quantity
 
 
 def provenance(plan: Plan, detail: Detail) -> tuple[ProvenanceRow, ...]:
-    return (*_hardware(plan), *_engine(plan, detail), *_workload(plan), *_computed(detail))
+    return (*_hardware(plan, detail), *_engine(plan, detail), *_workload(plan), *_computed(detail))
 
 
 def _origin(plan: Plan, key: str, fallback: str) -> Origin:
     return plan.origins.get(key, Origin(fallback))
 
 
-def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
+def _hardware(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
     card, hardware = plan.hardware.accelerator, plan.hardware
     word = "catalogue" if card.catalogue_id else "declared"
     source = card.catalogue_id or "hardware.accelerator"
@@ -34,7 +35,8 @@ def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
     for name, value in sorted(card.arithmetic_flop_per_s.items()):
         if name == plan.model.dtype or name in _formats(plan):
             yield ProvenanceRow(f"Arithmetic, {name}, dense peak", Quantity(value, "flop/s"), word, source)
-    yield from _achieved(plan, word)
+    yield from _achieved(plan, detail, word)
+    yield from calibration.rows(detail.plan)
     if hardware.price_usd_per_hour is not None:
         origin = _origin(plan, "price", word)
         yield ProvenanceRow(
@@ -42,19 +44,20 @@ def _hardware(plan: Plan) -> Iterator[ProvenanceRow]:
         )
 
 
-def _achieved(plan: Plan, word: str) -> Iterator[ProvenanceRow]:
+def _achieved(plan: Plan, detail: Detail, word: str) -> Iterator[ProvenanceRow]:
     """Shares of the peaks: declared, else measured under this engine, else (the ideal engine) the card's own."""
     hardware = plan.hardware
     derate, origin = hardware.derate or hardware.accelerator.derate, _origin(plan, "derate", word)
-    bandwidth, compute = derate.bandwidth, derate.compute
+    shares = {"bandwidth": derate.bandwidth, "arithmetic": derate.compute}
+    origins = dict.fromkeys(shares, origin)
     if hardware.derate is None and plan.engine.name != "ideal":
-        figure = efficiencies_of(plan)
-        bandwidth, compute = figure("bandwidth", "16"), figure("arithmetic", "16")
+        figure = efficiencies_of(detail.plan)
         origin = Origin("catalogue", f"efficiencies of {plan.engine.name} on {hardware.accelerator.generation}")
-    yield ProvenanceRow(
-        "Achieved share of bandwidth, 16 bits", Quantity(bandwidth, "share"), origin.word, origin.source
-    )
-    yield ProvenanceRow("Achieved share of arithmetic, 16 bits", Quantity(compute, "share"), origin.word, origin.source)
+        shares = {name: figure(name, "16") for name in shares}
+        origins = {name: calibration.origin(detail.plan, name, origin) for name in shares}
+    for name, share in shares.items():
+        found = origins[name]
+        yield ProvenanceRow(f"Achieved share of {name}, 16 bits", Quantity(share, "share"), found.word, found.source)
 
 
 def _formats(plan: Plan) -> set[str]:
@@ -173,7 +176,7 @@ def _computed(detail: Detail) -> Iterator[ProvenanceRow]:
         yield ProvenanceRow(
             "Decode step",
             Quantity(evaluation.latency.decode_step_s, "seconds"),
-            "formula",
+            "formula" if calibration.used(plan) is None else "calibrated",
             "model, accelerator, load",
             "max(bytes / bandwidth, operations / arithmetic) + communication + overhead",
             (
@@ -205,12 +208,13 @@ def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
                 "engine.name",
             )
         )
-    return (*found, *_bands(detail.evaluation.bands))
+    return (*found, *calibration.assumptions(detail.plan), *_bands(detail.evaluation.bands))
 
 
 BAND_SOURCES = {
     "prior": "the planner's own, nothing was measured on this deployment",
     "calibrated": "residuals of the calibration",
+    "family": "residuals of the calibration, of another precision, parallel size or speculation",
     "measured": "spread of the measurement",
     "declared": "the spec",
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from planner import contract, source
 from planner.bind import levers as stack
+from planner.bind.calibration import calibration
 from planner.bind.context import Binding
 from planner.bind.engine import settings
 from planner.bind.hardware import hardware
@@ -31,6 +32,7 @@ def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None,
     found = _plan(binding)
     if found is None or any(finding.verdict is Verdict.INVALID for finding in binding.findings):
         return None, tuple(binding.findings)
+    found = replace(found, calibration=calibration(binding))
     variants = _variants(found, binding)
     if any(finding.verdict is Verdict.INVALID for finding in binding.findings):
         return None, tuple(binding.findings)

@@ -5,6 +5,7 @@ A check module has a docstring (why it matters and what to do, for `planner expl
 ID: str             the finding's id: the file name with dashes.
 SEVERITY: Severity  of what it usually says.
 FAILING: str        a spec (YAML) that gets the finding. PASSING: one that does not.
+FILES: dict         optional: {name: text} of the files that these specs refer to.
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]
 

@@ -60,7 +60,9 @@ def _topic(what: str) -> str | None:
 
 def _of_check(module: ModuleType) -> str:
     body = f"{module.ID} ({module.SEVERITY.value})\n\n{inspect.getdoc(module)}\n"
-    return f"{body}\nA spec that gets it:\n{_indented(module.FAILING)}\nOne that does not:\n{_indented(module.PASSING)}"
+    files = "".join(f"\nWith {name}:\n{_indented(text)}" for name, text in getattr(module, "FILES", {}).items())
+    specs = f"\nA spec that gets it:\n{_indented(module.FAILING)}\nOne that does not:\n{_indented(module.PASSING)}"
+    return f"{body}{specs}{files}"
 
 
 def _of_lever(module: ModuleType) -> str:

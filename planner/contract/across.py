@@ -15,6 +15,7 @@ from planner.contract import (
     layout,
     lengths,
     load,
+    measured,
     order,
     precisions,
 )
@@ -33,10 +34,13 @@ THEMES: tuple[Any, ...] = (
     order,
     precisions,
 )
+MEASURED = frozenset({"Measurement", "Calibration"})
 
 
 def problems(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:
-    """What each theme has to say of a Deployment."""
+    """What each theme has to say of a Deployment, and of what was measured."""
+    if kind in MEASURED:
+        yield from measured.problems(data)
     if kind == "Deployment":
         for theme in THEMES:
             yield from theme.problems(data)

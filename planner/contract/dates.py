@@ -14,11 +14,11 @@ from planner.source.document import NodePath
 
 def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     for index, waiver in items(data, "waivers"):
-        yield from _date(waiver.get("expires"), ("waivers", index, "expires"))
-    yield from _date(section(data, "workload", "growth").get("from"), ("workload", "growth", "from"))
+        yield from day(waiver.get("expires"), ("waivers", index, "expires"))
+    yield from day(section(data, "workload", "growth").get("from"), ("workload", "growth", "from"))
 
 
-def _date(value: Any, path: NodePath) -> Iterator[Problem]:
+def day(value: Any, path: NodePath) -> Iterator[Problem]:
     """Of a text in the form of a date; other forms are the schema's to refuse."""
     if not isinstance(value, str) or len(value) != 10 or not value[:4].isdecimal() or value[4] != "-":
         return

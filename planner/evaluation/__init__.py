@@ -9,6 +9,7 @@ from planner.domain.evaluation import Bands, Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation import cost, latency, objectives
+from planner.evaluation.calibrated import calibration_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
 from planner.evaluation.extra_memory import charged
@@ -67,9 +68,14 @@ def evaluate(plan: Plan, *, simulate: bool = False) -> Evaluation:
 
 
 def bands_of(plan: Plan) -> Bands:
-    """The ideal engine is a floor: its figures are exact for what they charge. Others: a factor of two, a prior."""
+    """The ideal engine is a floor: its figures are exact for what they charge. Others: the residuals of a calibration,
+    of the subject itself or of its family; else a factor of two, a prior."""
     if plan.engine.name == "ideal":
         return Bands(word="floor")
+    known, exact = calibration_of(plan)
+    if known is not None:
+        found = known.calibrated if exact else known.family
+        return Bands((0.97, 1.03), found.latency, found.throughput, word="calibrated" if exact else "family")
     return Bands(memory=(0.97, 1.03), latency=(0.5, 2.0), throughput=(0.5, 2.0), word="prior")
 
 

@@ -19,6 +19,7 @@ NEIGHBOURLY = frozenset(
         "pipeline parallel size",
         "data parallel size",
         "expert parallel size",
+        "speculation",
     }
 )
 """What a step of the ladder may change of the subject and stay of its family."""
@@ -49,7 +50,14 @@ def subject_of(plan: Plan) -> Subject:
         pipeline_parallel_size=engine.pipeline_parallel_size,
         data_parallel_size=engine.data_parallel_size,
         expert_parallel_size=engine.expert_parallel_size,
+        speculation=speculation_of(plan),
     )
+
+
+def speculation_of(plan: Plan) -> str:
+    """As a subject words it: "none", "eagle3, 3 tokens"."""
+    found = plan.techniques.speculation
+    return f"{found.method}, {found.proposed} tokens" if found is not None else "none"
 
 
 def judged(plan: Plan) -> Plan:

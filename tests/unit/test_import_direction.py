@@ -48,6 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # backwards, and across a space: by evaluation, never by physics of their own
     "solve": {"domain", "evaluation", "levers", "engines", "pipeline"},
     "search": {"domain", "evaluation", "levers", "engines", "pipeline"},
+    # Plan, Measurements -> Calibration
+    "calibration": {"domain", "evaluation", "physics"},
     # Plan, PlanResult -> what the report says beyond the figures
     "analysis": {"domain", "evaluation", "engines", "report"},
     # findings -> verdict

@@ -42,7 +42,7 @@ def with_calibration(plan: Plan, subject: Subject, **multipliers: float) -> Plan
 
 def test_the_subject_of_a_plan_is_what_ships() -> None:
     assert calibrated.subject_of(shipped(plan_of())) == Subject(
-        "meta-llama/Llama-3.1-8B-Instruct", "abc", "fp8", "bf16", "vllm", "0.11", "h100-sxm", 2, 1, 1, 1
+        "meta-llama/Llama-3.1-8B-Instruct", "abc", "fp8", "bf16", "vllm", "0.11", "h100-sxm", 2, 1, 1, 1, "none"
     )
 
 
