@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from planner import bind, checks, contract, evaluation, source, waivers
@@ -45,6 +45,25 @@ class Judgement:
         return self.document is None or self.document.kind == "Deployment"
 
 
+def _as_bound(plan: Plan) -> Plan:
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What may stand in for a stage. prepare: changes the plan that was bound. evaluate: gives its figures.
+
+    without: checks that are not asked.
+    """
+
+    prepare: Callable[[Plan], Plan] = _as_bound
+    evaluate: Callable[[Plan], PlanResult] = field(default=evaluation.run)
+    without: tuple[str, ...] = ()
+
+
+AS_CHECKED = Stages()
+
+
 def judge_file(path: Path, *, display: str | None = None, today: str, sets: Sequence[str] = ()) -> Judgement:
     """The judgement of the spec in a file. today: an ISO date, for waivers. sets: `/path=value` what-ifs."""
     name = display if display is not None else path.as_posix()
@@ -53,8 +72,9 @@ def judge_file(path: Path, *, display: str | None = None, today: str, sets: Sequ
 
 
 def judge_loaded(
-    name: str, document: Document | None, findings: tuple[Finding, ...], *, today: str, sets: Sequence[str] = ()
-) -> Judgement:
+    name: str, document: Document | None, findings: tuple[Finding, ...], *, today: str, sets: Sequence[str] = (),
+    stages: Stages = AS_CHECKED,
+) -> Judgement:  # fmt: skip
     """The judgement of what reading `name` gave: a document, or the findings that say why there is none."""
     for assignment in sets if document is not None else ():
         assert document is not None
@@ -64,10 +84,12 @@ def judge_loaded(
     if document is None or any(finding.verdict is Verdict.INVALID for finding in findings):
         could = not any(finding.id in source.COULD_NOT_JUDGE for finding in findings)
         return Judgement(name, document, None, None, tuple(findings), Verdict.INVALID, could)
-    return judge_document(document, today=today, before=findings)
+    return judge_document(document, today=today, before=findings, stages=stages)
 
 
-def judge_document(document: Document, *, today: str, before: Iterable[Finding] = ()) -> Judgement:
+def judge_document(
+    document: Document, *, today: str, before: Iterable[Finding] = (), stages: Stages = AS_CHECKED
+) -> Judgement:
     """The judgement of a document that has been read."""
     project = project_of(document.root)
     findings = [*before, *project.findings, *contract.validate(document)]
@@ -77,9 +99,9 @@ def judge_document(document: Document, *, today: str, before: Iterable[Finding] 
         plan, problems = bind.plan(document, project.catalogue)
         findings += problems
         if plan is not None:
-            plan = calibrated.judged(plan)
-            result = evaluation.run(plan)
-            findings += (_located(finding, document) for finding in checks.run(plan, result))
+            plan = stages.prepare(calibrated.judged(plan))
+            result = stages.evaluate(plan)
+            findings += (_located(finding, document) for finding in checks.run(plan, result, stages.without))
     elif document.kind == "Deployment":
         findings += names.unresolved(document, project.catalogue)
     judged = waivers.apply(_as_set(findings, project), document, today) if plan is not None else tuple(findings)

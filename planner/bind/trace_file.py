@@ -30,7 +30,7 @@ LARGEST_BYTES = 1 << 30
 """Of the text, unpacked."""
 LARGEST_LINE = 1 << 20
 MOST_ROWS = 5_000_000
-ARRIVALS = ("arrival_s", "timestamp", "TIMESTAMP", "Timestamp")
+ARRIVALS = ("arrival_s", "t_s", "timestamp", "TIMESTAMP", "Timestamp")
 INPUTS = ("input_tokens", "input_length", "ContextTokens", "Request tokens")
 OUTPUTS = ("output_tokens", "output_length", "GeneratedTokens", "Response tokens")
 HINT = "Columns: arrival_s, input_tokens, output_tokens; or those of the Azure, BurstGPT, Mooncake or Bailian traces."

@@ -14,6 +14,7 @@ COMMANDS = {
     "init": ("planner.cli.init", "init", "Write a commented starter spec that passes `check`."),
     "check": ("planner.cli.check", "check", "Validate, evaluate and judge specs: the CI gate."),
     "report": ("planner.cli.report", "report", "Write Markdown and HTML decision reports."),
+    "simulate": ("planner.cli.simulate", "simulate", "Run a load request by request: percentiles, queue, rejections."),
     "explain": ("planner.cli.explain", "explain", "Explain a finding, a lever, or a figure of a spec."),
     "show": ("planner.cli.show", "show", "Print the effective document, and where each value came from."),
     "catalog": ("planner.cli.catalog", "catalog", "List and show accelerators, models, engines and levers."),

@@ -82,7 +82,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """The whole deployment."""
+    """The whole deployment. goodput_requests_per_s: those that keep every latency limit; where it was simulated."""
 
     output_tokens_per_s: float | None = None
     total_tokens_per_s: float | None = None
@@ -91,6 +91,7 @@ class Throughput:
     output_tokens_per_s_per_accelerator: float | None = None
     max_requests_per_s: float | None = None
     rejected_fraction: float | None = None
+    goodput_requests_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

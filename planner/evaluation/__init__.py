@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from planner import engines
@@ -26,12 +27,21 @@ class Detail:
     evaluation: Evaluation
 
 
-def detail(plan: Plan, *, simulate: bool = False) -> Detail:
-    """Of a configured plan (`planner.evaluation.configure`). simulate: loads without a closed form are run."""
+Simulator = Callable[[Plan, MemoryLedger, Served], Served]
+"""Closed forms to what is served, by a run of its own."""
+
+
+def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = None) -> Detail:
+    """Of a configured plan (`planner.evaluation.configure`). simulate: loads without a closed form are run.
+
+    simulator: runs any load, in place of that.
+    """
     ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
     fitting = _sequences(plan, ledger)
     served = latency.evaluate(plan, fitting)
-    if simulate:
+    if simulator is not None:
+        served = simulator(plan, ledger, served)
+    elif simulate:
         served = _simulated(plan, ledger, served)
     ledger = with_load(plan, ledger, served, fitting)
     spent = cost.evaluate(plan, served.throughput, served.latency)
@@ -105,3 +115,10 @@ def run(plan: Plan) -> PlanResult:
         baseline_context=largest_context(bare),
         detail=found,
     )
+
+
+def run_simulated(plan: Plan, simulator: Simulator) -> PlanResult:
+    """The shipped stack as `simulator` runs it; the baseline in closed form, and no ladder."""
+    final = shipped(plan)
+    found = detail(final, simulator=simulator)
+    return PlanResult(baseline=evaluate(configure(plan, ())), shipped=found.evaluation, detail=found)

@@ -70,8 +70,10 @@ def _estimate(
         return None if memory.free_bytes is None else memory.free_bytes / memory.usable_bytes
     if metric == "cost":
         return cost.usd_total if objective.period == "total" else cost.usd_per_hour
+    if metric == "goodput":
+        good = throughput.goodput_requests_per_s
+        return throughput.requests_per_s if good is None else good
     return {
-        "goodput": throughput.requests_per_s,
         "output_tokens_per_second": throughput.output_tokens_per_s,
         "output_tokens_per_second_per_user": throughput.output_tokens_per_s_per_user,
         "cost_per_million_output_tokens": cost.usd_per_million_output_tokens,

@@ -89,7 +89,6 @@ class EngineSimulation:
     iterations: int = 0
     strides: int = 0
     preemptions: int = 0
-    token_seconds: float = 0.0
     pool: BlockPool = field(init=False)
     prefixes: PrefixCache = field(init=False)
     _arrivals: list[tuple[float, int, Request]] = field(default_factory=list)
@@ -192,7 +191,6 @@ class EngineSimulation:
             self._stride(until, one=preempted)  # who was preempted may be admitted after this iteration
         elif not preempted:
             self._stuck()
-        self.occupancy.note(self.now, self._seated, len(self._waiting), self.pool.used)
 
     def _growth(self, steps: int) -> int:
         """Tokens that every decoding sequence gains in the next `steps` iterations."""
@@ -304,9 +302,9 @@ class EngineSimulation:
                 if self.prefixes.resident:
                     self.prefixes.make_room()
             self._context_sum += batch * kept * steps
+        self.occupancy.passed(self.now, duration, self._seated, self.pool.used)
         self.now += duration
         self.busy_s += duration
-        self.token_seconds += self.pool.used * duration
         self.iterations += steps
         self.strides += 1
         decoding = self._decoding
@@ -350,6 +348,7 @@ class EngineSimulation:
 
     def _reject(self, request: Request, why: str, at: float) -> None:
         request.rejected = why
+        request.finished_s = at
         self.done.append(request)
         if self.on_done is not None:
             self.on_done(request, at)
@@ -441,9 +440,8 @@ class EngineSimulation:
         self._seated -= 1
         shared = 0
         if request.held:
-            shared = self.prefixes.release(request.held, request.kept)
-            if request.kept in request.held:
-                shared -= tokens_of(request.prefixes, request.kept) // self.pool.size
+            shared = sum(size // self.pool.size for key, size in request.prefixes if key != request.kept)
+            self.prefixes.release(request.held, request.kept)
             request.held = ()
         if request.kept is not None:
             self.prefixes.keep(request.kept, tokens // self.pool.size - shared)
@@ -508,11 +506,6 @@ class EngineSimulation:
         """Nothing runs and the head of the queue cannot be admitted: it never can."""
         if self._waiting and not self._seated:
             self._reject(self._next_in_line(), "longer than the cache", self.now)
-
-
-def tokens_of(prefixes: tuple[tuple[object, int], ...], key: object) -> int:
-    """Tokens of the piece of that key."""
-    return next((tokens for found, tokens in prefixes if found == key), 0)
 
 
 def steps_until(duration: float, first: float, rise: float) -> int:

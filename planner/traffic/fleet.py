@@ -51,7 +51,7 @@ class Fleet:
     """Engines and their router. `run` gives every request of a source to them and lets them finish.
 
     group: engines of a replica. serving_s: (time, replicas that serve, replicas that are paid for) at every change.
-    rolled_s: when the rollout was done.
+    rolled_s: when the rollout was done. progress: called with the requests done, every 256.
     """
 
     engines: Sequence[EngineSimulation]
@@ -112,13 +112,16 @@ class Fleet:
 
     def _follow(self, source: Source, routed: bool) -> None:
         """Completed requests are followed by others: turns where the router sends them, others at the same engine."""
-        follow = source.follow
-        if follow is None:
+        follow, progress = source.follow, self.progress
+        if follow is None and progress is None:
             return
+        finished = count(1)
         for index, engine in enumerate(self.engines):
 
             def done(request: Request, at: float, index: int = index) -> None:
-                following = follow(request, at)
+                if progress is not None and (number := next(finished)) % 256 == 0:
+                    progress(number)
+                following = follow(request, at) if follow is not None else None
                 if following is None:
                     return
                 if self._states[index // self.group] == UP and not (routed and following.turn):
@@ -134,7 +137,6 @@ class Fleet:
         """routed: what follows a request is placed by the router, so no engine may run ahead of where it may come."""
         requests = iter(source.requests)
         upcoming = next(requests, None)
-        seen = 0
         while True:
             self._drained()
             busy = upcoming is not None or bool(self._pending) or any(not engine.idle for engine in self.engines)
@@ -158,9 +160,6 @@ class Fleet:
             while upcoming and upcoming.ready_s <= at:
                 self._place(upcoming)
                 upcoming = next(requests, None)
-                seen += 1
-                if self.progress and seen % 256 == 0:
-                    self.progress(seen)
         self._advance(math.inf)
         self._give_up()
 
@@ -189,7 +188,7 @@ class Fleet:
         """Requests that nothing served to the end are turned away."""
         while self._held:
             request = self._held.popleft()
-            request.rejected = "nothing serves"
+            request.rejected, request.finished_s = "nothing serves", request.ready_s
             self.engines[0].done.append(request)
 
     # ------------------------------------------------------------------ the life of a replica

@@ -1,5 +1,6 @@
 """What was served: percentiles, rates, queue and cache, over the part of a run that is looked at.
 
+    waiting   first scheduled - arrival                   over requests
     TTFT      first token - arrival                       over requests
     ITL       gap between two tokens of one request       over all gaps
     TPOT      (last - first token) / (tokens - 1)         over requests of two tokens or more
@@ -15,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.traffic.engine import EngineSimulation
-from planner.traffic.records import gap_quantile, mean, quantiles
+from planner.traffic.records import gap_quantiles, mean, quantiles
 from planner.traffic.request import Request
 
 LEVELS: tuple[tuple[str, float], ...] = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
@@ -48,6 +49,7 @@ class Outcome:
     batch: float
     queue: float
     rejected_why: Mapping[str, int] = field(default_factory=dict)
+    waiting: Mapping[str, float] = field(default_factory=dict)
     first_tokens: Sequence[float] = ()
 
     @property
@@ -91,6 +93,7 @@ def outcome(
         batch=_running(served, span),
         queue=math.fsum(max(item.scheduled_s - item.arrival_s, 0.0) for item in served) / span if span else 0.0,
         rejected_why=_reasons(looked),
+        waiting=distribution([item.scheduled_s - item.arrival_s for item in served]),
         first_tokens=quantiles(first, [index / 200 for index in range(1, 201)]) if first else (),
     )
 
@@ -111,19 +114,28 @@ def gap_distribution(stretches: Sequence[tuple[float, float, float, float]]) -> 
     seconds = math.fsum(
         weight * (count * first + rise * count * (count - 1) / 2.0) for first, rise, count, weight in stretches
     )
-    found = {name: gap_quantile(stretches, level) for name, level in LEVELS}
+    levels = gap_quantiles(stretches, [level for _, level in LEVELS])
+    found = dict(zip((name for name, _ in LEVELS), levels, strict=True))
     longest = max(first + rise * (count - 1) for first, rise, count, _ in stretches)
     return {"mean": seconds / total, **found, "max": longest}
 
 
-def goodput(
-    engines: Sequence[EngineSimulation], limits: Sequence[Callable[[Request], bool]], begin_s: float = 0.0
-) -> float:
-    """Requests a second that keep every limit, of those that arrived from `begin_s` on."""
-    looked = [item for engine in engines for item in engine.done if item.arrival_s >= begin_s]
-    kept = sum(1 for item in looked if not item.rejected and all(limit(item) for limit in limits))
-    last = max((item.finished_s for item in looked if not item.rejected), default=begin_s)
-    return kept / (last - begin_s) if last > begin_s else 0.0
+def kept(
+    engines: Sequence[EngineSimulation],
+    limits: Sequence[Callable[[Request], bool]],
+    begin_s: float = 0.0,
+    end_s: float = math.inf,
+    owner: int | None = None,
+) -> tuple[int, int]:
+    """(requests that keep every limit, all that arrived in the time looked at); those turned away keep none."""
+    looked = [
+        item
+        for engine in engines
+        for item in engine.done
+        if begin_s <= item.arrival_s <= end_s and (owner is None or item.owner == owner)
+    ]
+    good = sum(1 for item in looked if not item.rejected and all(limit(item) for limit in limits))
+    return good, len(looked)
 
 
 def _sessions(everyone: Sequence[Request], begin_s: float) -> list[float]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import merge
-from itertools import count, islice
+from itertools import count, islice, takewhile
 
 from planner.domain.trace import Trace
 from planner.traffic.arrivals import generator, times
@@ -143,6 +143,18 @@ def closed_loop(
 
     first = (drawings[next(chosen)].first(0.0) for _ in range(min(concurrency, requests)))
     return Source(first, follow, *_pause(kinds))
+
+
+def until(source: Source, end_s: float) -> Source:
+    """The same, with nothing that arrives or follows from `end_s` on."""
+    before = source.follow
+
+    def follow(request: Request, at: float) -> Request | None:
+        following = before(request, at) if before is not None and at < end_s else None
+        return following if following is not None and following.arrival_s < end_s else None
+
+    arriving = takewhile(lambda item: item.arrival_s < end_s, source.requests)
+    return replace(source, requests=arriving, follow=follow if before is not None else None)
 
 
 def side_by_side(sources: Sequence[Source]) -> Source:

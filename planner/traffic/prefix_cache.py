@@ -1,7 +1,8 @@
 """Prefix cache of finite size: pieces of prompts that stay in free blocks until the blocks are needed.
 
 Pieces in use are held, with the number of requests that use them, and count as used blocks once. Pieces that no
-request uses are resident: they stand in free blocks, the least recently used first in line to go, from their end.
+request uses are resident: they stand in free blocks, the least recently used first in line to go, from their end. A
+prompt that ends inside of a piece holds its beginning; what is known of the rest stays resident.
 """
 
 from __future__ import annotations
@@ -32,43 +33,52 @@ class PrefixCache:
         size = self.pool.size
         for key, tokens in prefixes:
             whole = tokens // size
-            here = self.held[key][0] if key in self.held else self.resident.get(key, 0)
+            here = self._held(key) + self.resident.get(key, 0)
             found += min(here, whole) * size
             if here < whole:
                 break
         return found
 
+    def _held(self, key: Any) -> int:
+        entry = self.held.get(key)
+        return entry[0] if entry is not None else 0
+
     def new_blocks(self, prefixes: Sequence[tuple[Any, int]]) -> int:
         """Blocks that holding the pieces would take from what is free: those that no other request holds."""
-        held, size = self.held, self.pool.size
-        return sum(tokens // size for key, tokens in prefixes if key not in held)
+        size = self.pool.size
+        return sum(max(tokens // size - self._held(key), 0) for key, tokens in prefixes)
 
     def hold(self, prefixes: Sequence[tuple[Any, int]]) -> tuple[Any, ...]:
         """A request begins to use the pieces; those that are not here yet it is going to compute."""
         size = self.pool.size
         for key, tokens in prefixes:
-            found = self.held.get(key)
-            if found is not None:
-                found[1] += 1
-                continue
-            self.resident_blocks -= self.resident.pop(key, 0)
-            self.held[key] = [tokens // size, 1]
-            self.pool.used += tokens // size
+            entry = self.held.setdefault(key, [0, 0])
+            more = tokens // size - entry[0]
+            if more > 0:
+                self._take(key, more)
+                entry[0] += more
+            entry[1] += 1
         return tuple(key for key, _ in prefixes)
 
-    def release(self, keys: Sequence[Any], replaced: Any = None) -> int:
-        """A request ends. Blocks of its pieces; those that nobody else uses become resident, but for `replaced`."""
-        total = 0
+    def _take(self, key: Any, blocks: int) -> None:
+        """The next blocks of a piece are held: what is resident of them, the rest to be computed."""
+        self.pool.used += blocks
+        known = self.resident.pop(key, 0)
+        taken = min(known, blocks)
+        self.resident_blocks -= taken
+        if known > taken:
+            self.resident[key] = known - taken
+
+    def release(self, keys: Sequence[Any], replaced: Any = None) -> None:
+        """A request ends: those of its pieces that nobody else uses become resident, but for `replaced`."""
         for key in keys:
             entry = self.held[key]
-            total += entry[0]
             entry[1] -= 1
             if entry[1] == 0:
                 del self.held[key]
                 self.pool.used -= entry[0]
                 if key != replaced:
-                    self.keep(key, entry[0])
-        return total
+                    self.keep(key, entry[0] + self.resident.get(key, 0))
 
     def keep(self, key: Any, blocks: int) -> None:
         """Free blocks go on holding a piece, as the most recently used."""

@@ -60,6 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"source", "domain"},
     "reporting": {"pipeline", "analysis", "report"},
     "output": {"pipeline", "domain"},
+    "simulate": {"source", "domain", "engines", "evaluation", "traffic", "pipeline", "output"},
     "explanations": {
         "pipeline",
         "analysis",

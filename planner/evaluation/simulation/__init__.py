@@ -4,8 +4,19 @@ Every data-parallel rank of every replica is an engine; requests are shared out 
 same figures.
 """
 
-from planner.evaluation.simulation.figures import applied, goodput_of
-from planner.evaluation.simulation.run import Run, Summary, simulate, summary, wanted
+from planner.evaluation.simulation.figures import applied, kept_of
+from planner.evaluation.simulation.run import MOST_ASKED, Run, Summary, simulate, summary, wanted
 from planner.evaluation.simulation.serving import clock_of, limits_of
 
-__all__ = ["Run", "Summary", "applied", "clock_of", "goodput_of", "limits_of", "simulate", "summary", "wanted"]
+__all__ = [
+    "MOST_ASKED",
+    "Run",
+    "Summary",
+    "applied",
+    "clock_of",
+    "kept_of",
+    "limits_of",
+    "simulate",
+    "summary",
+    "wanted",
+]

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from planner.domain.evaluation import Latency, Percentiles, Throughput
 from planner.domain.plan import Plan
+from planner.domain.workload import Objective
 from planner.evaluation.latency import Served
 from planner.evaluation.simulation.run import Run, summary
-from planner.traffic.outcome import Outcome, goodput
+from planner.traffic.outcome import Outcome, kept
 from planner.traffic.request import Request
 
 
@@ -18,8 +19,8 @@ def applied(plan: Plan, served: Served, run: Run) -> Served:
     """Simulated percentiles and rates in place of the closed forms'."""
     fixed = math.fsum(plan.workload.fixed_s.values())
     classes = {
-        name: (_latency(plan, served.latency, found, fixed), _throughput(plan, served.throughput, found, run))
-        for name, found in run.by_class.items()
+        name: (_latency(plan, served.latency, found, fixed), _throughput(plan, served.throughput, found, run, owner))
+        for owner, (name, found) in enumerate(run.by_class.items())
     }
     return replace(
         served,
@@ -49,7 +50,15 @@ def _percentiles(found: Mapping[str, float], fixed: float) -> Percentiles:
     return Percentiles(**{name: value + fixed for name, value in found.items()})
 
 
-def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throughput:
+def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run, owner: int | None = None) -> Throughput:
+    """With the share of requests that keep every limit."""
+    rates = _rates_of(plan, closed, found, run)
+    good, _ = kept_of(plan, run, owner)
+    share = good / found.requests if found.requests else 0.0
+    return replace(rates, goodput_requests_per_s=share * (rates.requests_per_s or 0.0))
+
+
+def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throughput:
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
     whole = run.of_engines / len(run.engines)
     load = plan.workload.load
@@ -70,8 +79,11 @@ def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Thr
     )
 
 
-def goodput_of(plan: Plan, run: Run) -> float:
-    """Requests a second, over the deployment, that keep every latency limit declared for requests."""
+def kept_of(plan: Plan, run: Run, of_class: int | None = None) -> tuple[int, int]:
+    """(requests that keep every latency limit declared for them, all that the figures look at).
+
+    of_class: of that class alone, by its index.
+    """
     fixed = math.fsum(plan.workload.fixed_s.values())
     figures: dict[str, Callable[[Request], float]] = {
         "time_to_first_token": lambda item: item.time_to_first_token_s + fixed,
@@ -79,9 +91,21 @@ def goodput_of(plan: Plan, run: Run) -> float:
         "inter_token_latency": lambda item: item.time_per_output_token_s,
         "request_latency": lambda item: item.latency_s + fixed,
     }
-    limits = [_kept(figures[item.metric], item.limit) for item in plan.objectives.limits if item.metric in figures]
-    return goodput(run.engines, limits, run.begin_s) * run.of_engines / len(run.engines)
+    limits = [
+        _kept(figures[item.metric], item.limit, owner)
+        for owner, own in ((None, plan.objectives.limits), *_of_classes(plan))
+        for item in own
+        if item.metric in figures
+    ]
+    return kept(run.engines, limits, run.begin_s, run.end_s, of_class)
 
 
-def _kept(figure: Callable[[Request], float], limit: float) -> Callable[[Request], bool]:
-    return lambda item: figure(item) <= limit
+def _of_classes(plan: Plan) -> list[tuple[int | None, tuple[Objective, ...]]]:
+    """Objectives of each class; recorded traffic does not say which class sent what."""
+    if plan.workload.load.kind == "trace":
+        return []
+    return [(owner, item.objectives) for owner, item in enumerate(plan.workload.classes)]
+
+
+def _kept(figure: Callable[[Request], float], limit: float, owner: int | None) -> Callable[[Request], bool]:
+    return lambda item: (owner is not None and item.owner != owner) or figure(item) <= limit

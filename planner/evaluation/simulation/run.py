@@ -14,12 +14,15 @@ from planner.evaluation.simulation.serving import clock_of, limits_of
 from planner.traffic.engine import EngineSimulation
 from planner.traffic.fleet import Fleet
 from planner.traffic.outcome import Outcome, outcome
+from planner.traffic.population import until
 
 REQUESTS = 4_000
 """Of a run without a length of its own: the 99th percentile then rests on forty requests."""
 RESIDENCES = 12.0
 """A run lasts at least so many times what a request stays, so that it is mostly in its steady state."""
 MOST_REQUESTS = 40_000
+MOST_ASKED = 1_000_000
+"""Of a run whose length was asked for."""
 MOST_STEPS = 400_000.0
 """Iterations with prompt tokens in a run, which bounds the time that a spec can ask for."""
 FEWEST = 200
@@ -43,28 +46,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is kept of a run. occupancy: (seconds, running, waiting, blocks in use) of the first engine.
-
-    blocks: of one engine's cache, 0 where there is no limit. serving: (seconds, replicas
-    that serve, replicas that are paid for).
-    """
+    """What is kept of a run. serving: (seconds, replicas that serve, replicas that are paid for)."""
 
     outcome: Outcome
     by_class: Mapping[str, Outcome]
     shown_engines: int
     of_engines: int
-    occupancy: Sequence[tuple[float, int, int, int]]
-    blocks: int
     serving: Sequence[tuple[float, int, int]] = ()
 
 
 def summary(run: Run) -> Summary:
     """Engines left out: they hold every request."""
-    first = run.engines[0]
-    return Summary(
-        run.outcome, run.by_class, len(run.engines), run.of_engines, tuple(first.occupancy.rows), first.limits.blocks,
-        tuple(run.fleet.serving_s),
-    )  # fmt: skip
+    return Summary(run.outcome, run.by_class, len(run.engines), run.of_engines, tuple(run.fleet.serving_s))
 
 
 def wanted(plan: Plan) -> bool:
@@ -79,19 +72,25 @@ def wanted(plan: Plan) -> bool:
 
 
 def simulate(plan: Plan, ledger: MemoryLedger, served: Served, scale: float = 1.0, seed: int = SEED,
-             progress: Callable[[int], None] | None = None) -> Run | None:  # fmt: skip
-    """The declared load, `scale` times as dense. None where a run would be too long to make."""
+             progress: Callable[[int], None] | None = None, requests: int | None = None,
+             until_s: float = math.inf) -> Run | None:  # fmt: skip
+    """The declared load, `scale` times as dense. None where a run would be too long to make.
+
+    progress: called with the requests done so far. requests: how many to send over the deployment, whatever the time
+    it takes (sessions, where those are counted); None: what the figures need. until_s: nothing arrives from then on.
+    """
     total = engines_of(plan)
     shown = min(total, MOST_ENGINES)
     share = shown / total
-    requests = _requests(plan, served, share)
-    if requests < 1:
+    sent = _requests(plan, served, share) if requests is None else math.ceil(requests * share)
+    if sent < 1:
         return None
     limits = limits_of(plan, ledger, served.service)
     clock = clock_of(served.service, limits)
     engines = [EngineSimulation(clock, limits) for _ in range(shown)]
     fleet = Fleet(engines, progress=progress)
-    fleet.run(source_of(plan, share * scale, requests, seed))
+    source = source_of(plan, share * scale, sent, seed)
+    fleet.run(until(source, until_s) if until_s < math.inf else source)
     begin, end = _looked_at(plan, engines)
     owners = {item.name: index for index, item in enumerate(plan.workload.classes)}
     several = len(owners) > 1 and plan.workload.load.kind != "trace"
@@ -104,7 +103,7 @@ def _looked_at(plan: Plan, engines: Sequence[EngineSimulation]) -> tuple[float, 
     if plan.workload.load.requests is not None or plan.workload.load.kind in ("trace", "period"):
         return 0.0, math.inf
     arrivals = sorted(item.arrival_s for engine in engines for item in engine.done)
-    return arrivals[int(len(arrivals) * WARM_UP)], math.inf
+    return (arrivals[int(len(arrivals) * WARM_UP)] if arrivals else 0.0), math.inf
 
 
 def _requests(plan: Plan, served: Served, share: float) -> int:

@@ -100,7 +100,7 @@ def test_reserving_the_maximum_never_preempts() -> None:
     engine = served(GROWING, limits, requests)
     assert engine.preemptions == 0 and engine.pool.used == 0
     # 400 blocks over ceil((200 + 200)/16) = 25 blocks a request: sixteen at once.
-    assert max(row[1] for row in engine.occupancy.rows) == 16
+    assert engine.occupancy.most_running == 16
 
 
 def test_a_request_that_can_never_fit_is_turned_away() -> None:
@@ -128,6 +128,21 @@ def test_shared_prefix_is_computed_once_and_held_once() -> None:
     assert first.time_to_first_token_s == pytest.approx(0.010 + 1000 * 20e-6)
     assert second.time_to_first_token_s == pytest.approx(0.010 + 40 * 20e-6)
     assert engine.prefixes.resident == {"system": 60} and engine.pool.used == 0
+
+
+def test_a_prompt_that_ends_inside_a_shared_prefix_takes_nothing_of_it_away() -> None:
+    """960 tokens are shared; a prompt of 500 holds 31 blocks of their 60 (496 tokens), alone and beside others."""
+    limits = replace(WIDE, blocks=200)
+    sizes = (1000, 500, 1000, 500, 1000, 1000)
+    arrivals = (0.0, 1.0, 2.0, 3.0, 3.01, 3.02)  # the fourth is still being answered when the last two come
+    requests = [
+        Request(at, size, 40 if at == 3.0 else 2, prefixes=(("system", min(960, size - 1)),))
+        for at, size in zip(arrivals, sizes, strict=True)
+    ]
+    engine = served(FIXED, limits, requests)
+    assert [item.found for item in sorted(engine.done, key=lambda item: item.arrival_s)] == [0, 496, 960, 496, 960, 960]
+    assert engine.prefixes.resident == {"system": 60} and engine.prefixes.resident_blocks == 60
+    assert engine.pool.used == 0 and not engine.prefixes.held
 
 
 def test_the_least_recently_used_prefix_goes_first_and_from_its_end() -> None:

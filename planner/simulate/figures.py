@@ -1,0 +1,158 @@
+"""The run as figures for machines: one JSON object (schema/v1/simulation.schema.json). SI units, deterministic."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
+from planner.evaluation.simulation import Run
+from planner.output.json import SCHEMA_VERSION, finding_of, plain
+from planner.simulate.run import Simulated
+from planner.traffic.outcome import Outcome
+
+LATENCIES = (
+    ("queue_wait_s", "waiting"),
+    ("time_to_first_token_s", "first_token"),
+    ("inter_token_latency_s", "gap"),
+    ("time_per_output_token_s", "per_token"),
+    ("request_latency_s", "latency"),
+    ("session_latency_s", "session"),
+)
+"""Key of the contract, and where `Outcome` has it."""
+FIXED = ("time_to_first_token_s", "request_latency_s", "session_latency_s")
+"""What the times that a spec declares as fixed are added to."""
+STATISTICS = ("mean", "p50", "p90", "p95", "p99", "max")
+REASONS = {
+    "queue is full": "queue_full",
+    "waited too long": "timed_out",
+    "longer than the cache": "too_long",
+    "nothing serves": "unserved",
+}
+
+
+def as_json(found: Simulated) -> str:
+    """The whole contract, ending with a newline."""
+    return json.dumps(figures(found), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def figures(found: Simulated) -> dict[str, Any]:
+    """What a run says, by the names of the contract."""
+    judgement, run = found.judgement, found.run
+    document = judgement.document
+    body: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "spec": {
+            "path": judgement.file,
+            "name": judgement.plan.name if judgement.plan else None,
+            "sha256": document.sha256 if document else None,
+        },
+        "verdict": judgement.verdict.value,
+        "findings": [finding_of(item) for item in judgement.findings],
+        "run": None,
+        "objectives": [],
+    }
+    result = judgement.result
+    if result is not None:
+        body["objectives"] = plain(result.shipped.objectives)
+    if run is not None and result is not None:
+        body["run"] = _run(found, run, result)
+    return body
+
+
+def _run(found: Simulated, run: Run, result: PlanResult) -> dict[str, Any]:
+    plan: Plan = result.detail.plan
+    outcome = run.outcome
+    whole = run.of_engines / len(run.engines)
+    return {
+        "load": _load(found, plan),
+        "seed": found.asked.seed,
+        "requests": outcome.requests + outcome.rejected,
+        "warm_up_s": run.begin_s,
+        "duration_s": outcome.duration_s,
+        "engines": run.of_engines,
+        "simulated_engines": len(run.engines),
+        "overloaded": found.overloaded,
+        "latency": latencies(plan, outcome, found.overloaded),
+        "throughput": {
+            "requests_per_s": outcome.requests_per_s * whole,
+            "output_tokens_per_s": outcome.output_tokens_per_s * whole,
+            "total_tokens_per_s": outcome.total_tokens_per_s * whole,
+            "goodput_requests_per_s": _goodput(found, outcome) * whole,
+            "goodput_fraction": found.kept / found.looked_at if found.looked_at else 0.0,
+        },
+        "rejected": {
+            "fraction": outcome.rejected_fraction,
+            **{key: outcome.rejected_why.get(why, 0) for why, key in REASONS.items()},
+        },
+        "preemptions": outcome.preemptions,
+        "cache": {
+            "hit_fraction": outcome.hit_rate,
+            "used_fraction": _cache_used(run),
+            "most_used_fraction": _cache_most(run),
+        },
+        "engine": {
+            "busy_fraction": outcome.busy,
+            "prefill_fraction": outcome.prefill_busy,
+            "running": outcome.batch / len(run.engines),
+            "most_running": max(engine.occupancy.most_running for engine in run.engines),
+            "waiting": outcome.queue / len(run.engines),
+        },
+        "classes": {
+            name: {
+                "requests": own.requests + own.rejected,
+                "rejected_fraction": own.rejected_fraction,
+                "latency": latencies(plan, own, found.overloaded),
+            }
+            for name, own in run.by_class.items()
+        },
+        "series": [plain(item) for item in found.series],
+    }
+
+
+def latencies(plan: Plan, outcome: Outcome, overloaded: bool = False) -> dict[str, dict[str, float | None]]:
+    """Every latency at every statistic, with what the spec adds to each; null where there is none."""
+    fixed = math.fsum(plan.workload.fixed_s.values())
+    return {
+        key: _statistics({} if overloaded else getattr(outcome, name), fixed if key in FIXED else 0.0)
+        for key, name in LATENCIES
+    }
+
+
+def _statistics(found: Mapping[str, float], fixed: float) -> dict[str, float | None]:
+    return {name: found[name] + fixed if name in found else None for name in STATISTICS}
+
+
+def _load(found: Simulated, plan: Plan) -> dict[str, Any]:
+    load = plan.workload.load
+    return {
+        "kind": load.kind,
+        "rate_per_s": load.rate_per_s,
+        "process": load.process if load.kind == "rate" else None,
+        "concurrency": load.concurrency,
+        "sessions": load.sessions,
+        "trace": load.trace,
+        "scale": load.scale if load.kind == "trace" else None,
+        "peak": load.peak,
+        "capacity_requests_per_s": found.judgement.result.shipped.throughput.max_requests_per_s
+        if found.judgement.result
+        else None,
+    }
+
+
+def _goodput(found: Simulated, outcome: Outcome) -> float:
+    return found.kept / outcome.duration_s if outcome.duration_s else 0.0
+
+
+def _cache_used(run: Run) -> float | None:
+    """Mean share of blocks in use, over the whole run of every engine."""
+    seconds = sum(engine.now * engine.limits.blocks for engine in run.engines)
+    return sum(engine.occupancy.block_s for engine in run.engines) / seconds if seconds else None
+
+
+def _cache_most(run: Run) -> float | None:
+    shares = [engine.occupancy.most_blocks / engine.limits.blocks for engine in run.engines if engine.limits.blocks]
+    return max(shares) if shares else None
