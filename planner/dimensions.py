@@ -66,6 +66,8 @@ DIMENSIONS: Mapping[str, Dimension] = {
     "token-rate": Dimension("a rate of tokens", "25 token/s", ("token", "tokens"), _PER_TIME, "token/s"),
     "growth": Dimension("a growth per month", "8 % / month", ("%",), ("month",), "1/month", zero=True),
     "power": Dimension("a power", "700 W", ("W", "kW", "MW", "watt", "watts"), target="W"),
+    "energy": Dimension("an energy", "0.5 J", ("J", "kJ", "MJ", "Wh", "kWh", "MWh"), target="J"),
+    "energy-price": Dimension("a price of energy", "0.12 USD/kWh", ("USD",), ("kWh",), "USD/J", zero=True),
     "share": Dimension("a share", "0.1 %", ("%",), bare=True, zero=True, maximum=1.0),
     "positive-share": Dimension("a share", "85 %", ("%",), bare=True, maximum=1.0),
     "count": Dimension("a count", "8192", bare=True, zero=True, maximum=1e18),

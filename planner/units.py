@@ -38,7 +38,8 @@ def si(value: object, dimension: str) -> float:
 
     dimension: `memory` (bytes), `bandwidth` and `link` (byte/s), `arithmetic` (FLOP/s), `time` (s), `money` (USD),
     `price` and `cost-rate` (USD an hour), `cost` (either), `request-rate` (request/s), `arrival-rate` (request or
-    session per s), `token-rate` (token/s), `growth` (share a month), `power` (W), `share` (1), `count` (1).
+    session per s), `token-rate` (token/s), `growth` (share a month), `power` (W),
+    `energy` (J), `energy-price` (USD/J), `share` (1), `count` (1).
     The value is the nearest float to the exact product, so equal amounts are equal whatever their units.
     Errors: UnitError, whose message and hint are for the author of the spec. KeyError for an unknown dimension.
     """

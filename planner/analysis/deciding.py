@@ -20,6 +20,10 @@ MEASURES = {
         "output_tokens_per_second",
         "goodput",
         "cost_per_million_output_tokens",
+        "cost_per_million_tokens",
+        "cost_per_request",
+        "energy_per_output_token",
+        "energy_per_request",
         "completion_time",
     ),
 }

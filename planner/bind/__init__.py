@@ -18,6 +18,7 @@ from planner.bind.engine import settings
 from planner.bind.hardware import hardware
 from planner.bind.model import model
 from planner.bind.objectives import objectives_of
+from planner.bind.power import api_price
 from planner.bind.recordings import recordings
 from planner.bind.workload import workload
 from planner.domain.levers import LeverUse
@@ -67,6 +68,8 @@ def _plan(binding: Binding) -> Plan | None:
         origins=dict(binding.origins),
         catalogue=dict(sorted(binding.catalogue.items())),
         sha256=binding.document.sha256,
+        date=str(metadata.get("date", "")),
+        api_price=api_price(binding.section("api_price")),
     )
 
 

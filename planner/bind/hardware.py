@@ -10,6 +10,7 @@ from planner import units
 from planner.bind import ecc
 from planner.bind.accelerator import accelerator, doubt_memory
 from planner.bind.context import Binding
+from planner.bind.power import power_supply
 from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Kubernetes, Replicas
 from planner.domain.plan import Origin
 from planner.source.document import NodePath
@@ -28,6 +29,7 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
     if usable is not None and card.catalogue_id is not None:
         doubt_memory(usable, card, (*PATH, "usable_memory"), binding)
     binding.origins["memory"] = _memory_origin(section, card)
+    price, price_date = _price(section, card, binding)
     return Hardware(
         cards=cards,
         replicas=_replicas(section.get("replicas", 1)),
@@ -36,10 +38,13 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
         derate=_derate(section.get("derate"), card, binding),
         interconnect=_interconnect(section.get("interconnect"), card),
         host=_host(section.get("host") or {}),
-        price_usd_per_hour=_price(section, card, binding),
+        price_usd_per_hour=price,
         placement=section.get("placement"),
         ecc=section.get("ecc"),
         kubernetes=_kubernetes(section.get("kubernetes")),
+        price_date=price_date,
+        spares=int(section.get("spares", 0)),
+        power=power_supply(section.get("power") or {}),
     )
 
 
@@ -127,17 +132,18 @@ def _host(section: Mapping[str, Any]) -> HostMemory:
     )
 
 
-def _price(section: Mapping[str, Any], card: Accelerator, binding: Binding) -> float | None:
-    """Declared, else the catalogue's first (its default) price, with its date in the assumptions."""
+def _price(section: Mapping[str, Any], card: Accelerator, binding: Binding) -> tuple[float | None, str]:
+    """(USD an hour, date): declared, else the catalogue's first (its default) price, in the assumptions too."""
     if section.get("price") is not None:
-        binding.origins["price"] = Origin("declared", "hardware.price")
-        return units.si(section["price"], "price")
+        declared = str(section.get("price_date", ""))
+        binding.origins["price"] = Origin("declared", f"hardware.price {declared}".strip())
+        return units.si(section["price"], "price"), declared
     if not card.prices:
-        return None
+        return None, ""
     price = card.prices[0]
     binding.origins["price"] = Origin("catalogue", f"{price.provider} {price.region} {price.as_of}".strip())
     binding.assumptions.append(
         f"Price {price.usd_per_hour:g} USD/hour an accelerator: {price.provider} {price.kind.replace('_', ' ')}, "
         f"{price.region}, as of {price.as_of} ({price.source})."
     )
-    return price.usd_per_hour
+    return price.usd_per_hour, price.as_of

@@ -22,6 +22,11 @@ BOUNDED = {
     "output_tokens_per_second": "token-rate",
     "output_tokens_per_second_per_user": "token-rate",
     "cost_per_million_output_tokens": "money",
+    "cost_per_million_tokens": "money",
+    "cost_per_request": "money",
+    "energy_per_output_token": "energy",
+    "energy_per_request": "energy",
+    "power": "power",
     "rejected_requests": "share",
     "memory_headroom": "share",
 }

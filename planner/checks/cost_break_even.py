@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.domain.cost import HOURS_A_MONTH
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
-from planner.evaluation.cost import HOURS_A_MONTH
 from planner.findings import Finding, Severity
 from planner.format import significant
 

@@ -32,6 +32,11 @@ DIMENSIONS: dict[str, Dimension] = {
     "output_tokens_per_second_per_user": "tokens/s",
     "cost": "usd/hour",
     "cost_per_million_output_tokens": "usd",
+    "cost_per_million_tokens": "usd",
+    "cost_per_request": "usd",
+    "energy_per_output_token": "joules",
+    "energy_per_request": "joules",
+    "power": "watts",
     "rejected_requests": "share",
     "memory_headroom": "share",
 }
@@ -82,8 +87,12 @@ def hint(item: ObjectiveOutcome, plan: Plan, result: PlanResult) -> str:
         return (
             f"{binds}Shorter prompts, a declared shared prefix, or more arithmetic (tensor parallel size, accelerator)."
         )
-    if metric in ("cost", "cost_per_million_output_tokens"):
+    if metric.startswith("cost"):
         return "A larger batch, fewer or cheaper accelerators, or a declared `hardware.price`."
+    if metric == "power":
+        return "Fewer replicas or accelerators, a lower `hardware.power.limit`, or cooling with a lower `pue`."
+    if metric.startswith("energy"):
+        return "A larger batch, fewer accelerators, fewer bytes to read (quantised weights, cache), or less idle time."
     if metric == "memory_headroom":
         return "Lower the concurrency, max_num_seqs or max_model_len, or add accelerators."
     split = result.shipped.latency.decode

@@ -30,6 +30,11 @@ DECLARE = {
     "completion_time": "load.requests",
     "cost": "hardware.price",
     "cost_per_million_output_tokens": "hardware.price",
+    "cost_per_million_tokens": "hardware.price",
+    "cost_per_request": "hardware.price",
+    "energy_per_output_token": "hardware.accelerator.power",
+    "energy_per_request": "hardware.accelerator.power",
+    "power": "hardware.accelerator.power",
     "rejected_requests": "prompt_tokens and output_tokens of every class",
     "goodput": "prompt_tokens and output_tokens of every class",
 }

@@ -15,7 +15,13 @@ from planner.source.document import NodePath
 def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     for index, waiver in items(data, "waivers"):
         yield from day(waiver.get("expires"), ("waivers", index, "expires"))
-    yield from day(section(data, "workload", "growth").get("from"), ("workload", "growth", "from"))
+    for path in (
+        ("workload", "growth", "from"),
+        ("metadata", "date"),
+        ("hardware", "price_date"),
+        ("api_price", "date"),
+    ):
+        yield from day(section(data, *path[:-1]).get(path[-1]), path)
 
 
 def day(value: Any, path: NodePath) -> Iterator[Problem]:

@@ -119,13 +119,32 @@ class Kubernetes:
 
 
 @dataclass(frozen=True, slots=True)
+class PowerSupply:
+    """What feeds and cools the deployment. None: not declared.
+
+    limit_w: cap of one accelerator. host_w: of one replica's hosts, everything but accelerators. pue: power of the
+    facility over that of its machines. electricity_usd_per_j: paid beside the price of the hardware. budget_w: of all
+    accelerators and hosts; rack_budget_w: of a rack of rack_accelerators.
+    """
+
+    limit_w: float | None = None
+    host_w: float | None = None
+    pue: float = 1.0
+    electricity_usd_per_j: float | None = None
+    budget_w: float | None = None
+    rack_accelerators: int | None = None
+    rack_budget_w: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hardware:
     """One replica's accelerators and what is declared about them.
 
     cards: the accelerators, in order, `count` of them; unlike cards where the spec lists several.
     usable_bytes: the declared total in place of the catalogue's. reserved_bytes: in use before the engine
     starts; it lowers what is free, not the total. ecc: as declared, None where nothing is.
-    price_usd_per_hour: per accelerator, None where unknown.
+    price_usd_per_hour: per accelerator, None where unknown; price_date: ISO date on which it held, "" where unknown.
+    spares: accelerators beside those of the replicas, idle until one fails.
     """
 
     cards: tuple[Accelerator, ...]
@@ -139,6 +158,9 @@ class Hardware:
     placement: str | None = None
     ecc: bool | None = None
     kubernetes: Kubernetes | None = None
+    price_date: str = ""
+    spares: int = 0
+    power: PowerSupply = field(default_factory=PowerSupply)
 
     @property
     def count(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner.domain.cost import Cost
 from planner.domain.levers import LeverUse
 
 
@@ -95,18 +96,6 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    usd_per_hour: float | None = None
-    usd_per_month: float | None = None
-    usd_per_million_output_tokens: float | None = None
-    usd_per_million_tokens: float | None = None
-    usd_per_request: float | None = None
-    usd_total: float | None = None
-    watts: float | None = None
-    joules_per_output_token: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ObjectiveOutcome:
     """`outcome`: met, at-risk, missed or unknown, judged by the band (low, high)."""
 
@@ -123,12 +112,19 @@ class ObjectiveOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """Factors on an estimate: what was measured lies between low and high of it."""
+    """Factors on an estimate: what was measured lies between low and high of it.
+
+    cost: of a token or a request; hourly: of an hour; power: of the mean draw; energy: of a token or a request.
+    """
 
     memory: tuple[float, float] = (1.0, 1.0)
     latency: tuple[float, float] = (1.0, 1.0)
     throughput: tuple[float, float] = (1.0, 1.0)
     word: str = "prior"
+    cost: tuple[float, float] = (1.0, 1.0)
+    hourly: tuple[float, float] = (1.0, 1.0)
+    power: tuple[float, float] = (1.0, 1.0)
+    energy: tuple[float, float] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from planner.domain.calibration import Calibration
 from planner.domain.engine import EngineSettings
 from planner.domain.levers import LeverUse, Techniques
 from planner.domain.model import Model
+from planner.domain.pricing import ApiPrice
 from planner.domain.workload import Objectives, Workload
 
 
@@ -27,7 +28,8 @@ class Plan:
     """As bound: every lever off. `planner.evaluation.configure` applies levers to it.
 
     model: as published, then as the levers applied so far have made it. cache_format: precision of the cache,
-    None for the model's own 16 bits. techniques: what is switched on. variants: the plan under `change`
+    None for the model's own 16 bits. date: the day for which the plan speaks, ISO, "" where none is declared.
+    techniques: what is switched on. variants: the plan under `change`
     overlays, by the pointers of the overlays. revision: of the model, as the spec says. origins: {figure path:
     Origin}. catalogue: {entry id: digest}.
     """
@@ -52,3 +54,5 @@ class Plan:
     origins: Mapping[str, Origin] = field(default_factory=dict)
     catalogue: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
+    date: str = ""
+    api_price: ApiPrice | None = None

@@ -9,7 +9,7 @@ from planner import engines
 from planner.domain.evaluation import Bands, Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
-from planner.evaluation import cost, latency, objectives
+from planner.evaluation import cost, cost_bands, latency, objectives
 from planner.evaluation.calibrated import calibration_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
@@ -44,8 +44,9 @@ def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = 
     elif simulate:
         served = _simulated(plan, ledger, served)
     ledger = with_load(plan, ledger, served, fitting)
-    spent = cost.evaluate(plan, served.throughput, served.latency)
-    bands = bands_of(plan)
+    spent = cost.evaluate(plan, served, latency.seats_of(plan, fitting))
+    overloaded = served.operating.overloaded
+    bands = cost_bands.with_cost(plan, bands_of(plan), spent, served.throughput, overloaded=overloaded)
     outcomes = objectives.judge(
         plan,
         ledger.memory,
@@ -54,7 +55,7 @@ def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = 
         spent,
         bands,
         served.classes,
-        overloaded=served.operating.overloaded,
+        overloaded=overloaded,
     )
     classes = {name: {"latency": own, "throughput": rate} for name, (own, rate) in served.classes.items()}
     evaluation = Evaluation(ledger.memory, served.latency, served.throughput, spent, outcomes, bands, classes)

@@ -74,7 +74,17 @@ def _missed(plan: Plan, rate_per_s: float) -> tuple[str, ...]:
     return tuple(item.objective for item in found.evaluation.objectives if not held(item))
 
 
-RATE_FREE = ("cost", "cost_per_million_output_tokens", "memory_headroom", "output_tokens_per_second", "goodput")
+RATE_FREE = (
+    "cost",
+    "cost_per_million_output_tokens",
+    "cost_per_million_tokens",
+    "cost_per_request",
+    "energy_per_output_token",
+    "energy_per_request",
+    "memory_headroom",
+    "output_tokens_per_second",
+    "goodput",
+)
 """Objectives that a lower rate does not help, or harms: they do not bound the rate from above."""
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from planner.domain.evaluation import Bands, Cost, Latency, Memory, ObjectiveOutcome, Throughput
+from planner.domain.cost import Cost
+from planner.domain.evaluation import Bands, Latency, Memory, ObjectiveOutcome, Throughput
 from planner.domain.plan import Plan
 from planner.domain.workload import Objective
 
@@ -46,6 +47,13 @@ def _outcomes(
             yield _outcome(objective, _estimate(objective, memory, *own, cost), _band(objective, bands), overloaded)
 
 
+PER_TOKEN = (
+    "cost_per_million_output_tokens",
+    "cost_per_million_tokens",
+    "cost_per_request",
+    "energy_per_output_token",
+    "energy_per_request",
+)
 LATENCY_FIELDS = {
     "time_to_first_token": "time_to_first_token_s",
     "inter_token_latency": "inter_token_latency_s",
@@ -77,12 +85,17 @@ def _estimate(
         "output_tokens_per_second": throughput.output_tokens_per_s,
         "output_tokens_per_second_per_user": throughput.output_tokens_per_s_per_user,
         "cost_per_million_output_tokens": cost.usd_per_million_output_tokens,
+        "cost_per_million_tokens": cost.usd_per_million_tokens,
+        "cost_per_request": cost.usd_per_request,
+        "energy_per_output_token": cost.joules_per_output_token,
+        "energy_per_request": cost.joules_per_request,
+        "power": cost.power.facility_watts if cost.power else None,
         "rejected_requests": throughput.rejected_fraction,
     }.get(metric)
 
 
 def _band(objective: Objective, bands: Bands) -> tuple[float, float]:
-    """Cost per token moves against throughput; per-user speed against latency; prices and counts are exact."""
+    """Cost and energy per token move against throughput; per-user speed against latency; counts are exact."""
     metric = objective.metric
     if metric in LATENCY_FIELDS or metric in ("deadline", "completion_time"):
         return bands.latency
@@ -90,8 +103,12 @@ def _band(objective: Objective, bands: Bands) -> tuple[float, float]:
         return 1 / bands.latency[1], 1 / bands.latency[0]
     if metric in ("output_tokens_per_second", "goodput"):
         return bands.throughput
-    if metric == "cost_per_million_output_tokens":
-        return 1 / bands.throughput[1], 1 / bands.throughput[0]
+    if metric == "cost":
+        return bands.cost if objective.period == "total" else bands.hourly
+    if metric == "power":
+        return bands.power
+    if metric in PER_TOKEN:
+        return bands.energy if metric.startswith("energy") else bands.cost
     return (1.0, 1.0)
 
 

@@ -12,7 +12,7 @@ from planner.domain.workload import STATISTICS
 from planner.format import Dimension, band, change, quantity
 from planner.report.report_model import Cell, bracketed
 
-BandKind = Literal["none", "latency", "throughput", "cost"]
+BandKind = Literal["none", "latency", "throughput", "cost", "hourly", "power", "energy"]
 _IN_HEAD = ("tokens/s", "usd")  # units that the head of a ladder's column names
 
 
@@ -157,12 +157,10 @@ def figures(plan: Plan, shipped: Evaluation) -> tuple[Figure, ...]:
 
 
 def ends(figure: Figure, value: float | None, bands: Bands) -> tuple[float | None, float | None]:
-    """The band of `value`: (low, high), or (None, None) where it has none. Cost runs against throughput."""
+    """The band of `value`: (low, high), or (None, None) where it has none."""
     if value is None or figure.band == "none":
         return None, None
-    low, high = bands.latency if figure.band == "latency" else bands.throughput
-    if figure.band == "cost":
-        low, high = (1 / high if high else 1.0), (1 / low if low else 1.0)
+    low, high = getattr(bands, figure.band)
     return value * low, value * high
 
 

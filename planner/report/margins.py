@@ -28,6 +28,11 @@ _DIMENSIONS: dict[str, Dimension] = {
     "output_tokens_per_second_per_user": "tokens/s",
     "cost": "usd/hour",
     "cost_per_million_output_tokens": "usd",
+    "cost_per_million_tokens": "usd",
+    "cost_per_request": "usd",
+    "energy_per_output_token": "joules",
+    "energy_per_request": "joules",
+    "power": "watts",
     "rejected_requests": "share",
     "memory_headroom": "share",
 }

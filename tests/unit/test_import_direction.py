@@ -89,7 +89,7 @@ OUTSIDE: dict[str, set[str]] = {
     "referencing": {"contract"},
     "numpy": {"physics.elementwise"},
     "pint": {"units"},
-    "yaml": {"source", "catalogue", "engines._catalogue", "evaluation.efficiencies"},
+    "yaml": {"source", "catalogue", "engines._catalogue", "evaluation.efficiencies", "evaluation.power_figures"},
     "huggingface_hub": {"cli"},
 }
 

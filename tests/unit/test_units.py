@@ -60,6 +60,10 @@ REGISTRY: Any = pint.UnitRegistry(str(Path(units.__file__).with_name("units.txt"
         ("8%/month", "growth", 0.08),
         ("700 W", "power", 700),
         ("0.7 kW", "power", 700),
+        ("1.5 J", "energy", 1.5),
+        ("0.3 Wh", "energy", 1080),
+        ("2 kWh", "energy", 7.2e6),
+        ("0.18 USD/kWh", "energy-price", 5e-8),
         ("0.1 %", "share", 0.001),
         ("0.1%", "share", 0.001),
         (0.001, "share", 0.001),
@@ -153,6 +157,8 @@ TRAPS = [
     (0.08, "growth", "it has no unit", "write `8 % / month`"),
     # power
     (700, "power", "it has no unit", "write `700 W`"),
+    ("1.5 W", "energy", "`W` is a power", "such as `0.5 J`"),
+    ("0.12 USD", "energy-price", "`USD` is an amount of money", "write `0.12 USD/kWh`"),
     # shares
     (10, "share", "it is above 1 (100 %)", "write `10 %` or `0.1`"),
     ("150 %", "share", "it is above 1 (100 %)", "such as `0.1 %`"),

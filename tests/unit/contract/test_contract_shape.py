@@ -28,7 +28,7 @@ REFUSED: list[tuple[str, str, str, str, str]] = [
     ("  accelerator: l4", "  accelerator: {ref: l4, §count: 2}", "misplaced-key", "`count`", "Remove it"),
     ("  accelerator: l4", "  accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {§fp17: 1 TFLOP/s}}", "unknown-key", "", "`fp16`"),
     ("{p95: 500 ms}", "{§p96: 500 ms}", "unknown-key", "`p96` in `time_to_first_token`", "`p95`"),
-    ("  name: chat\n", "  name: chat\n  §labels: {a: b}\n", "unknown-key", "", "Known keys: name, owner, description, expect"),
+    ("  name: chat\n", "  name: chat\n  §labels: {a: b}\n", "unknown-key", "", "Known keys: name, owner, description, date, expect"),
     # What is missing
     ("metadata:\n  name: chat\n", "§metadata:\n  owner: me\n", "missing-key", "`metadata` lacks the key `name`", "report"),
     ("  name: vllm\n", "", "missing-key", "`engine` lacks the key `name`", "engine"),
