@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from planner.domain import formats
 from planner.domain.engine import EngineSettings
 from planner.domain.model import CacheEntry, LayerGroup, Model, Weight
+from planner.domain.remembering import by_model
 from planner.physics import elementwise
 
 VOCABULARY_PADDING = 64
@@ -95,8 +96,13 @@ def _rank_bytes(weight: Weight, model: Model, parallel: Parallel, nominal: bool)
     return stored_bytes(weight, model, nominal=nominal) * weight_share(weight, parallel)
 
 
-def _layers_in(group: LayerGroup, stage: range) -> int:
-    return sum(1 for layer in group.layers if layer in stage)
+@by_model
+def layers_by_stage(model: Model, pipeline: int) -> tuple[tuple[tuple[int, LayerGroup], ...], ...]:
+    """(how many of its layers, group) of each pipeline stage; groups with none there are left out."""
+    return tuple(
+        tuple((count, group) for group in model.groups if (count := sum(1 for layer in group.layers if layer in stage)))
+        for stage in stages(model.layers, pipeline)
+    )
 
 
 def _around(model: Model, stage: int, last: int) -> Iterator[Weight]:
@@ -111,17 +117,18 @@ def _around(model: Model, stage: int, last: int) -> Iterator[Weight]:
             yield from model.embedding[:1]
 
 
+@by_model
 def weight_bytes_by_stage(model: Model, parallel: Parallel = WHOLE, *, nominal: bool = False) -> tuple[float, ...]:
     """Weight bytes of one rank of each pipeline stage."""
-    layers = [
-        (group, math.fsum(_rank_bytes(weight, model, parallel, nominal) for weight in group.weights()))
-        for group in model.groups
-    ]
     last = parallel.pipeline - 1
+
+    def size(weights: Iterator[Weight]) -> float:
+        return math.fsum(_rank_bytes(weight, model, parallel, nominal) for weight in weights)
+
+    layer = {id(group): size(group.weights()) for group in model.groups}
     return tuple(
-        math.fsum(_layers_in(group, stage) * size for group, size in layers)
-        + math.fsum(_rank_bytes(weight, model, parallel, nominal) for weight in _around(model, index, last))
-        for index, stage in enumerate(stages(model.layers, parallel.pipeline))
+        math.fsum(count * layer[id(group)] for count, group in inside) + size(_around(model, index, last))
+        for index, inside in enumerate(layers_by_stage(model, parallel.pipeline))
     )
 
 
@@ -135,6 +142,7 @@ def total_weight_bytes(model: Model, parallel: Parallel = WHOLE, *, nominal: boo
     return parallel.tensor * parallel.data * math.fsum(weight_bytes_by_stage(model, parallel, nominal=nominal))
 
 
+@by_model
 def prediction_bytes(model: Model, parallel: Parallel = WHOLE) -> float:
     """Weight bytes of the multi-token-prediction layers on one rank, loaded only when speculation uses them."""
     layers = (weight for group in model.prediction_layers for weight in group.weights() for _ in group.layers)
@@ -163,12 +171,33 @@ def kept(entry: CacheEntry, tokens: Any) -> Any:
     return visible if entry.stride == 1 else elementwise.floor(visible / entry.stride)
 
 
-def _by_stage(model: Model, parallel: Parallel, size: Any) -> tuple[Any, ...]:
+def _by_stage(model: Model, parallel: Parallel, size: Callable[[LayerGroup], float]) -> tuple[float, ...]:
     """`size(group)` of one layer, summed over the layers of each pipeline stage."""
-    sizes = [(group, size(group)) for group in model.groups]
+    sizes = {id(group): size(group) for group in model.groups}
     return tuple(
-        sum(count * value for group, value in sizes if (count := _layers_in(group, stage)))
-        for stage in stages(model.layers, parallel.pipeline)
+        float(sum(count * sizes[id(group)] for count, group in inside))
+        for inside in layers_by_stage(model, parallel.pipeline)
+    )
+
+
+@by_model
+def _entries_by_stage(
+    model: Model, cache_format: str | None, parallel: Parallel
+) -> tuple[tuple[tuple[int, tuple[tuple[float, CacheEntry], ...]], ...], ...]:
+    """(layers, (bytes of one entry of a layer on one rank, entry) of each) of the groups of each pipeline stage."""
+    return tuple(
+        tuple(
+            (
+                count,
+                tuple(
+                    (entry_bytes(entry, model, cache_format, parallel), entry)
+                    for mixer in group.mixers
+                    for entry in mixer.cache
+                ),
+            )
+            for count, group in inside
+        )
+        for inside in layers_by_stage(model, parallel.pipeline)
     )
 
 
@@ -179,16 +208,14 @@ def cache_bytes_by_stage(
 
     Cross-attention layers keep `image_tokens`. tokens: number or numpy array.
     """
-
-    def size(group: LayerGroup) -> Any:
-        return sum(
-            entry_bytes(entry, model, cache_format, parallel)
-            * kept(entry, image_tokens if entry.role == "cross" else tokens)
-            for mixer in group.mixers
-            for entry in mixer.cache
+    return tuple(
+        sum(
+            count
+            * sum(size * kept(entry, image_tokens if entry.role == "cross" else tokens) for size, entry in entries)
+            for count, entries in inside
         )
-
-    return _by_stage(model, parallel, size)
+        for inside in _entries_by_stage(model, cache_format, parallel)
+    )
 
 
 def cache_bytes(
@@ -212,6 +239,7 @@ def index_bytes_per_token(model: Model, cache_format: str | None = None, paralle
     return _bytes_per_token(model, cache_format, parallel, ("index",))
 
 
+@by_model
 def _bytes_per_token(model: Model, cache_format: str | None, parallel: Parallel, roles: tuple[str, ...]) -> float:
     def size(group: LayerGroup) -> float:
         return math.fsum(
@@ -221,9 +249,10 @@ def _bytes_per_token(model: Model, cache_format: str | None, parallel: Parallel,
             if entry.role in roles
         )
 
-    return float(max(_by_stage(model, parallel, size)))
+    return max(_by_stage(model, parallel, size))
 
 
+@by_model
 def state_bytes_by_stage(model: Model, parallel: Parallel = WHOLE) -> tuple[float, ...]:
     """Recurrent and convolution state of one sequence on one rank of each stage."""
 
@@ -233,7 +262,7 @@ def state_bytes_by_stage(model: Model, parallel: Parallel = WHOLE) -> tuple[floa
             state.bytes_per_sequence * heads_per_rank(state.shards, parallel.tensor) / state.shards for state in states
         )
 
-    return tuple(float(value) for value in _by_stage(model, parallel, size))
+    return _by_stage(model, parallel, size)
 
 
 def state_bytes(model: Model, parallel: Parallel = WHOLE) -> float:

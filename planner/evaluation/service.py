@@ -9,8 +9,10 @@ from planner.domain.plan import Plan
 from planner.evaluation import operating
 from planner.evaluation.mix import Mix
 from planner.evaluation.step import Step, seconds, step_of
+from planner.physics import serving
 from planner.physics.attention_scores import stored_score_traffic_bytes
 from planner.physics.roofline_floor import read_s
+from planner.physics.serving import Requests
 
 SCORE_BYTES = 2.0
 
@@ -57,7 +59,13 @@ class Service:
         return seconds(self.step.decode(batch, context)) / max(1, self.plan.model.layers)
 
     def decode_s(self, batch: float, context: float | None = None) -> float:
-        return seconds(self.decode_split(batch, context))
+        """The time of `decode_split`, without its parts."""
+        cost = self.step.cost
+        if cost is None:
+            return seconds(self.decode_split(batch, context))
+        seen = self.mix.context if context is None else context
+        step: float = serving.decode_step_s(cost, batch, seen, self.step.tokens_a_sequence())
+        return step + self.drafting_s(batch, seen)
 
     def prefill_split(self, tokens: float, cached: float = 0.0) -> Split:
         """One prompt alone; scores that the kernel stores are written and read."""
@@ -91,8 +99,15 @@ class Service:
         """Asked for the same prompts many times over, so remembered."""
         found = self.known.get((tokens, cached))
         if found is None:
-            found = self.known[tokens, cached] = seconds(self.prefill_split(tokens, cached))
+            found = self.known[tokens, cached] = self._prefill_s(tokens, cached)
         return found
+
+    def _prefill_s(self, tokens: float, cached: float) -> float:
+        """The time of `prefill_split`, without its parts."""
+        if self.step.cost is None or self.step.engine is None:
+            return seconds(self.prefill_split(tokens, cached))
+        alone: float = serving.prefill_s(self.step.cost, Requests(tokens, cached, 1.0), self.step.engine)
+        return alone + self._scores_s(tokens, cached)
 
     @property
     def mean_prefill_s(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from planner import engines
 from planner.domain.plan import Plan
+from planner.engines import MemoryLedger
 from planner.evaluation.starting import largest, ledger, starts
 
 HIGHEST_PERCENT = 98
@@ -26,12 +27,27 @@ def _fraction(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     key, declared = getattr(engines.get(plan.engine.name), "FRACTION_KEY", None), plan.engine.memory_fraction
     if key is None or declared is None:
         return
-    tried = sorted(range(1, HIGHEST_PERCENT + 1), key=lambda percent: (abs(percent / 100 - declared), percent))
-    for percent in tried:
-        memory = ledger(plan, memory_fraction=percent / 100).memory
-        if memory.fits and memory.headroom_bytes >= 0:
-            yield f"{key} of {percent / 100:g}", {"memory_fraction": percent / 100}
-            return
+    enough = _shares(plan)
+    if enough:
+        percent = min(enough, key=lambda percent: (abs(percent / 100 - declared), percent))
+        yield f"{key} of {percent / 100:g}", {"memory_fraction": percent / 100}
+
+
+def _shares(plan: Plan) -> range:
+    """The hundredths that start. Too much stays too much above, too little too little below: both ends are bisected."""
+
+    def tried(percent: int) -> MemoryLedger:
+        return ledger(plan, memory_fraction=percent / 100)
+
+    def leaves_room(percent: int) -> bool:
+        found = tried(percent)
+        return found.memory.headroom_bytes >= 0 and found.refusal_values.get("reason") != "free-at-start"
+
+    most = largest(leaves_room, HIGHEST_PERCENT)
+    if not most or not tried(most).memory.fits:
+        return range(0)
+    short = largest(lambda percent: not tried(percent).memory.fits, most)
+    return range(short + 1, most + 1)
 
 
 def _graphs(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:

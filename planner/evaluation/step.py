@@ -56,11 +56,11 @@ class Step:
     def decode(self, batch: Any, context: Any) -> Split:
         """One step of `batch` sequences on one data-parallel rank, each of `context` cached tokens."""
         if self.cost is not None:
-            return measured_step.decode_split(self.cost, batch, context, self._tokens_a_sequence())
+            return measured_step.decode_split(self.cost, batch, context, self.tokens_a_sequence())
         floor = self._floor()
         work, stages = floor.work, self.plan.engine.pipeline_parallel_size
         group = batch / stages if stages > 1 else batch
-        tokens = group * self._tokens_a_sequence()
+        tokens = group * self.tokens_a_sequence()
         weights = read_s(work.weight_bytes(tokens), self.bandwidth_bytes_per_s)
         cache = read_s(group * (work.cache_bytes(context) + 2.0 * work.state_bytes), self.bandwidth_bytes_per_s)
         attention = (work.decode_flop(context) - work.flop_per_token - work.head_flop) * tokens
@@ -85,7 +85,8 @@ class Step:
             raise ValueError("a step has a floor or a cost")
         return self.floor
 
-    def _tokens_a_sequence(self) -> float:
+    def tokens_a_sequence(self) -> float:
+        """Tokens that a decoding sequence brings to a step: one, or the proposed ones and one."""
         speculation = self.plan.techniques.speculation
         return speculation.proposed + 1.0 if speculation else 1.0
 
