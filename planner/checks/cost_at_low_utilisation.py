@@ -38,17 +38,19 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     utilisation = served.requests_per_s / served.max_requests_per_s
     if utilisation >= LOW:
         return
+    full = cost.saturation.usd_per_million_output_tokens if cost.saturation else None
+    full = here * utilisation if full is None else full
     yield Finding(
         ID,
         SEVERITY,
         f"the declared load is {utilisation:.0%} of what the hardware serves: {significant(here)} USD a million output "
-        f"tokens, {significant(here * utilisation)} at saturation",
+        f"tokens, {significant(full)} at saturation",
         "Fewer or smaller accelerators, replicas that scale with the load, or another load on the same hardware.",
         "/workload/load",
         {
             "utilisation": utilisation,
             "usd_per_million_output_tokens": here,
-            "usd_per_million_output_tokens_at_saturation": here * utilisation,
+            "usd_per_million_output_tokens_at_saturation": full,
             "usd_per_million_output_tokens_at_10_percent": here * utilisation / 0.1,
         },
     )

@@ -19,19 +19,13 @@ hardware: {accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TF
 engine: {name: ideal}
 workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 500, output_tokens: 500}]}
 """
-PASSING = FAILING.replace("hardware: {", "hardware: {price: 2 USD/hour, ")
+PASSING = FAILING.replace("hardware: {", "hardware: {price: 2 USD/hour, ").replace(
+    "40 TFLOP/s}", "40 TFLOP/s}, power: 300 W"
+)
 
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
-    if plan.hardware.price_usd_per_hour is None:
-        yield Finding(
-            ID,
-            SEVERITY,
-            "cost is not computed: the accelerator has no price in the catalogue",
-            "Declare hardware.price, such as `2.49 USD/hour`.",
-            "/hardware",
-            {"figures": ["cost"]},
-        )
+    yield from _cost_and_energy(plan, result)
     if plan.workload.load.kind == "trace" and result.detail.served.simulated is None and result.shipped.memory.fits:
         yield Finding(
             ID,
@@ -59,3 +53,24 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "/workload/classes",
             {"figures": ["time_to_first_token_s", "prefill_s", "requests_per_s"]},
         )
+
+
+def _cost_and_energy(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    """One finding, whichever of price and power is not known."""
+    missing = []
+    if plan.hardware.price_usd_per_hour is None:
+        missing.append(("cost", "price", "hardware.price, such as `2.49 USD/hour`"))
+    if result.shipped.cost.power is None:
+        missing.append(("energy", "power", "the accelerator's power, such as `{ref: m3-ultra, power: 270 W}`"))
+    if not missing:
+        return
+    what, lacks, ways = (" and ".join(words) for words in zip(*missing, strict=True))
+    verb = "is" if len(missing) == 1 else "are"
+    yield Finding(
+        ID,
+        SEVERITY,
+        f"{what} {verb} not computed: the accelerator has no {lacks.replace(' and ', ' and no ')} in the catalogue",
+        f"Declare {ways}.",
+        "/hardware",
+        {"figures": [name for name, _, _ in missing]},
+    )
