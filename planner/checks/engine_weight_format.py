@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from planner import engines
 from planner.checks import _capability
+from planner.domain import formats
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -31,6 +32,7 @@ PASSING = FAILING.replace("weights: nvfp4", "weights: awq-int4")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     shipped: Plan = result.detail.plan
+    yield from _dropped(plan, shipped)
     lowest, linear = _capability.lowest(plan), engines.figure(plan.engine, "weight_format_capability")
     if lowest is None or linear is None:
         return
@@ -54,10 +56,29 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         )
 
 
+def _dropped(plan: Plan, shipped: Plan) -> Iterator[Finding]:
+    """Formats that this version no longer loads, whatever the card."""
+    dropped = engines.figure(plan.engine, "weight_formats_dropped") or ()
+    formats_ = {weight.format for _, weight in shipped.model.weights() if weight.format and weight.role != "embedding"}
+    for family in sorted({family_of(name) for name in formats_} & set(dropped)):
+        version = f" {plan.engine.version}" if plan.engine.version else ""
+        yield Finding(
+            ID,
+            SEVERITY,
+            f"{plan.engine.name}{version} no longer loads {family} weights",
+            "An older version, llama-cpp for GGUF files, or a checkpoint in fp8, awq-int4 or gptq-int4.",
+            "/model/weights",
+            {"format": family, "valid_formats": ["bf16", "fp8", "awq", "gptq"]},
+            verdict=Verdict.INFEASIBLE,
+        )
+
+
 def family_of(name: str) -> str:
     """`gptq-int4-g32` -> gptq; `fp8-block` -> fp8; int8 with its own scales by channel stays int8."""
     if name.startswith("int8-weight-only"):
         return "gptq"
     known = ("fp8", "mxfp8", "int8", "awq", "gptq", "bnb", "nvfp4", "mxfp4")
+    if formats.is_gguf(name):
+        return "gguf"
     found = next((item for item in known if name.startswith(item)), name)
     return "fp8" if found == "mxfp8" else found

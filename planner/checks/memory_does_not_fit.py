@@ -34,7 +34,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if shipped.fits:
         return
     ledger = result.detail.ledger
-    ways = ways_out(plan, result.detail)
+    ways = ways_out(plan, result.detail, result.largest_concurrency, result.largest_context)
     values = {
         "weights_bytes": shipped.weights_bytes,
         "weights_total_bytes": shipped.weights_total_bytes,

@@ -152,6 +152,14 @@ def mix_base(name: str) -> str | None:
     return {"iq2_m": "iq2_s", "iq3_xs": "iq3_s", "iq3_m": "iq3_s"}.get(name, name[:4])
 
 
+_GGUF_BLOCK = re.compile(r"^(q\d+_[\dk]|iq\d_|tq\d_)")
+
+
+def is_gguf(name: str) -> bool:
+    """Whether weights called `name` are stored as GGUF files store them: `q8_0`, `q4_k_m`, `iq4_xs`."""
+    return _GGUF_BLOCK.match(name) is not None
+
+
 @lru_cache(maxsize=512)
 def get(name: str) -> Format | None:
     """The weight format called `name`: any spelling of the spec, a config's dtype, `…-g32` for other groups.

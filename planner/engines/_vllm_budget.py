@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.domain import formats
 from planner.domain.engine import EngineSettings
 from planner.domain.model import Model
 from planner.domain.plan import Plan
@@ -57,6 +58,17 @@ def _newer(chosen: Figures) -> Figures:
     return Figures({**newer.values, **own, "profile_all_logits": chosen["newer_profiles_all_logits"]})
 
 
+def batch_defaults(chosen: Figures, capacity_bytes: float, card: str) -> tuple[int, int]:
+    """(max_num_seqs, max_num_batched_tokens) of a server, by what the driver reports and the card's name."""
+    largest = chosen.gib("largest_card_gib")
+    large = capacity_bytes >= chosen.gib("large_card_gib")
+    large = large and not any(name in card.lower() for name in chosen["large_cards_left_out"])
+    if largest and capacity_bytes >= largest:
+        return int(chosen["max_num_seqs_large"]), int(chosen["max_num_batched_tokens_largest"])
+    suffix = "_large" if large else ""
+    return int(chosen["max_num_seqs" + suffix]), int(chosen["max_num_batched_tokens" + suffix])
+
+
 def capability_number(capability: str | None) -> float:
     """ "9.0" -> 9.0; unknown cards count as new."""
     try:
@@ -67,7 +79,7 @@ def capability_number(capability: str | None) -> float:
 
 def _is_gguf(model: Model) -> bool:
     names = {weight.format for _, weight in model.weights() if weight.format and weight.role == "linear"}
-    return any(name.startswith(("q2_", "q3_", "q4_", "q5_", "q6_", "q8_", "iq", "tq")) for name in names)
+    return any(formats.is_gguf(name) for name in names)
 
 
 def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures, last: bool) -> float:

@@ -25,7 +25,7 @@ def refuse(plan: Plan, chosen: Figures, taken: Taken, paged: PagedCache, blocks:
         fixed = fraction * total - taken.pool
         text = f"No memory is left for the cache: {gib(fixed)} is taken before it, of {gib(fraction * total)}."
         return Refusal(text, {"reason": "no-blocks", "available_bytes": taken.pool, "taken_bytes": fixed})
-    return _lengths(plan, taken, paged, blocks)
+    return _lengths(plan, chosen, taken, paged, blocks)
 
 
 def _not_free(fraction: float, total: float, free: float) -> Refusal:
@@ -38,7 +38,7 @@ def _not_free(fraction: float, total: float, free: float) -> Refusal:
     return Refusal(text, {"reason": "free-at-start", **values})
 
 
-def _lengths(plan: Plan, taken: Taken, paged: PagedCache, blocks: int) -> Refusal:
+def _lengths(plan: Plan, chosen: Figures, taken: Taken, paged: PagedCache, blocks: int) -> Refusal:
     """One sequence of max_model_len, and a state for each of max_num_seqs."""
     length, sequences = plan.engine.max_model_len or 0, plan.engine.max_num_seqs or 0
     if paged.sequence_blocks(length) > blocks:
@@ -49,7 +49,10 @@ def _lengths(plan: Plan, taken: Taken, paged: PagedCache, blocks: int) -> Refusa
         )
         values = {"needed_bytes": needed, "available_bytes": taken.pool, "largest_max_model_len": longest}
         return Refusal(text, {"reason": "one-sequence", **values})
-    if any(group.block_tokens == 0 for group in paged.groups) and sequences > blocks:
+    graphs = plan.techniques.cuda_graphs or not plan.engine.enforce_eager
+    states = plan.model.state_bytes_per_sequence > 0
+    if chosen["state_block_check"] and graphs and states and sequences > blocks:
         text = f"max_num_seqs {sequences:,} is above the {blocks:,} state blocks of the pool."
-        return Refusal(text, {"reason": "state-blocks", "max_num_seqs": sequences, "blocks": blocks})
+        values = {"max_num_seqs": sequences, "blocks": blocks, "largest_max_num_seqs": blocks}
+        return Refusal(text, {"reason": "state-blocks", **values})
     return Refusal()

@@ -27,7 +27,7 @@ from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures
 from planner.engines._defaults import fill
 from planner.engines._ledger import Capacity, Taken, gib, ledger
-from planner.engines._vllm_budget import capability_number, chosen_figures
+from planner.engines._vllm_budget import batch_defaults, capability_number, chosen_figures
 from planner.engines._vllm_refusal import refuse
 from planner.physics.paged_cache import PagedCache
 
@@ -51,13 +51,10 @@ def with_defaults(plan: Plan) -> EngineSettings:
     """Every key filled, as the version, the card and the model decide."""
     declared, card = plan.engine, plan.hardware.accelerator
     chosen = chosen_figures(declared, plan.model, card.compute_capability)
-    large = plan.hardware.capacity_bytes >= chosen.gib("large_card_gib")
-    large = large and not any(name in card.id.lower() for name in chosen["large_cards_left_out"])
-    suffix = "_large" if large else ""
     length = declared.max_model_len or plan.model.max_context or 2048
-    sequences = declared.max_num_seqs or int(chosen["max_num_seqs" + suffix])
+    sequences, tokens = batch_defaults(chosen, plan.hardware.capacity_bytes, card.id)
+    sequences = declared.max_num_seqs or sequences
     chunked = _chunks(plan, chosen, length)
-    tokens = int(chosen["max_num_batched_tokens" + suffix])
     tokens = min(tokens, sequences * length) if chunked else max(length, tokens, 2048)
     return fill(
         declared,

@@ -18,6 +18,7 @@ HIGHEST_PERCENT = 98
 def setting_ways(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     """(words, {setting: value}) of each setting that alone is enough. plan: configured, and refused."""
     yield from _fraction(plan)
+    yield from _sequences(plan)
     yield from _graphs(plan)
     yield from _batched_tokens(plan)
 
@@ -48,6 +49,17 @@ def _shares(plan: Plan) -> range:
         return range(0)
     short = largest(lambda percent: not tried(percent).memory.fits, most)
     return range(short + 1, most + 1)
+
+
+def _sequences(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The most sequences at once that hold the load: fewer sample at once, and fewer states or slots are held."""
+    declared, load = plan.engine.max_num_seqs, plan.workload.load.concurrency or 1.0
+    if not declared or declared < 2:
+        return
+    most = largest(lambda count: starts(plan, max_num_seqs=count), declared - 1)
+    replicas = max(1, plan.hardware.replicas.minimum) * plan.engine.data_parallel_size
+    if most >= load / replicas:
+        yield f"max_num_seqs of {most:,}", {"max_num_seqs": most}
 
 
 def _graphs(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -12,7 +12,6 @@ from planner.domain.plan import Plan
 from planner.evaluation import Detail
 from planner.evaluation import detail as evaluated
 from planner.evaluation.configure import adopted, configure
-from planner.evaluation.limits import largest_concurrency, largest_context
 from planner.evaluation.setting_ways import setting_ways
 from planner.format import count, memory
 
@@ -39,9 +38,14 @@ def holds(found: Detail) -> bool:
     return memory_.fits and enough
 
 
-def ways_out(plan: Plan, shipped: Detail) -> tuple[WayOut, ...]:
-    """Lighter load first where the weights leave room, then levers on what binds, then more accelerators."""
-    load = tuple(_load(shipped))
+def ways_out(
+    plan: Plan, shipped: Detail, concurrency: float | None = None, context: float | None = None
+) -> tuple[WayOut, ...]:
+    """What leaves the output as it is, then levers on what binds, a lighter load, and more accelerators.
+
+    concurrency, context: the largest that fit, as the evaluation found them.
+    """
+    load = tuple(_load(shipped, concurrency, context))
     binding = "cache" if load else "weights"
     return (*_preserving(plan), *_settings(shipped), *_levers(plan, binding), *load, *_accelerators(plan, shipped))
 
@@ -52,13 +56,11 @@ def _settings(shipped: Detail) -> Iterator[WayOut]:
         yield WayOut(text, {"settings": changed})
 
 
-def _load(shipped: Detail) -> Iterator[WayOut]:
-    concurrency = largest_concurrency(shipped.plan)
+def _load(shipped: Detail, concurrency: float | None, context: float | None) -> Iterator[WayOut]:
     declared = shipped.plan.workload.load.concurrency
     if concurrency and declared and concurrency < declared:
         slots = "" if shipped.plan.engine.max_num_seqs is None else " and max_num_seqs"
         yield WayOut(f"concurrency{slots} of {count(concurrency)} at most", {"largest_concurrency": int(concurrency)})
-    context = largest_context(shipped.plan)
     if context:
         yield WayOut(f"a context of {count(context)} tokens at most", {"largest_context": int(context)})
 
