@@ -176,7 +176,9 @@ class TestDraft:
         assert found.values["valid_draft_tp"] == [1, 2, 4]
 
 
-@pytest.mark.parametrize(("version", "rank", "nearest"), [("0.4", 24, 32), ("0.7", 512, None), ("0.8", 400, 512), ("0.8", 100, 128)])
+@pytest.mark.parametrize(
+    ("version", "rank", "nearest"), [("0.4", 24, 32), ("0.7", 512, None), ("0.8", 400, 512), ("0.8", 100, 128)]
+)
 def test_adapter_ranks(version: str, rank: int, nearest: int | None) -> None:
     spec = engine_adapter_rank.FAILING.replace('"0.4"', f'"{version}"').replace("rank: 128", f"rank: {rank}")
     (found,) = findings(spec, engine_adapter_rank.ID)
