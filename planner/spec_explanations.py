@@ -30,6 +30,10 @@ DECLARED: Mapping[str, str] = {
         "The catalogue has no such model. Give its `config.json` with `config: ./config.json`, or import it with\n"
         "`planner import model`."
     ),
+    "unknown-table": (
+        "An accelerator's figures name a table of measured shares or collectives that the catalogue does not have.\n"
+        "General figures are taken in its place, and the estimate is the worse for it."
+    ),
     "catalogue-entry": "The catalogue's file of this name cannot be used; the message says why.",
     "duplicate-name": "Two items of one list have one name, so nothing could tell them apart.",
     "shares-do-not-add-up": "The shares of the request classes, or of an accelerator's slices, must add up to one.",

@@ -31,6 +31,7 @@ def accelerator(value: Any, path: NodePath, binding: Binding) -> Accelerator | N
     corrections = {key: part for key, part in value.items() if key not in _NOT_FIGURES}
     if "ref" in value:
         return _named(str(value["ref"]), corrections, path, binding)
+    _tables(corrections, path, binding)
     card = from_entry(str(value.get("name", "declared")), {"accelerator": corrections})
     return replace(card, catalogue_id=None)
 
@@ -84,6 +85,7 @@ def _named(name: str, corrections: Mapping[str, Any], path: NodePath, binding: B
         binding.fault("catalogue-entry", where, f"the file of {quoted(name)} cannot be used: {wrong}", hint)
         return None
     document = catalogue.read(file)
+    _tables(corrections, path, binding)
     known = from_entry(file.stem, document)
     card = from_entry(file.stem, _corrected(document, corrections)) if corrections else known
     _note(file, document, known, binding)
@@ -113,6 +115,22 @@ def unknown_accelerator(name: str, path: NodePath, binding: Binding) -> None:
         + "`planner catalog list accelerators` prints all; or give the figures: "
         "{memory: 80 GiB, bandwidth: 2 TB/s, compute: {bf16: 312 TFLOP/s}}.",
     )
+
+
+def _tables(figures: Mapping[str, Any], path: NodePath, binding: Binding) -> None:
+    """A warning for a table of the catalogue that figures name and that is not there: what is taken in its place."""
+    links = figures.get("interconnect") or {}
+    named = (
+        ("generations", figures.get("generation"), ("generation",), "general shares of the peaks are taken"),
+        ("collectives", links.get("collectives"), ("interconnect", "collectives"), "the speed of the links is taken"),
+    )
+    for kind, name, below, instead in named:
+        if name is None or catalogue.find(kind, name) is not None:
+            continue
+        near = catalogue.suggest(kind, name)
+        hint = f"Did you mean {' or '.join(quoted(item) for item in near)}?" if near else "Remove it, or correct it."
+        message = f"the catalogue has no {kind} {quoted(name)}: {instead}"
+        binding.fault("unknown-table", (*path, *below), message, hint, severity=Severity.WARNING)
 
 
 def _corrected(document: Mapping[str, Any], corrections: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,9 @@ class Context:
         self._path = path
         self.target = target
 
-    def model(self, reference: Mapping[str, Any]) -> Model:
-        found = bind_model(reference, self._path, self._binding)
+    def model(self, reference: Mapping[str, Any], parameter: str = "") -> Model:
+        path = (*self._path, parameter) if parameter else self._path
+        found = bind_model(reference, path, self._binding)
         if found is None:
             return self.target
         weights = reference.get("weights", "published")

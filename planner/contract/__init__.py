@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 
 from planner.contract import across, kinds, shape
 from planner.contract.problem import Problem
 from planner.findings import Finding, Location
+from planner.quoting import plain
 from planner.source.document import Document
 
 MOST_FINDINGS = 200
@@ -21,7 +23,7 @@ def validate(document: Document) -> tuple[Finding, ...]:
         return tuple(problem.finding(document) for problem in faults)
     shapes = islice(shape.problems(document.data, document.kind), MOST_SOUGHT)
     spanning = islice(across.problems(document.data, document.kind), MOST_SOUGHT)
-    found = [*_without_echoes(shapes), *spanning]
+    found = [_as_written(problem, document) for problem in (*_without_echoes(shapes), *spanning)]
     ordered = sorted(found, key=lambda problem: (-len(problem.path), str(problem.path)))
     findings = [problem.finding(document) for problem in ordered[:MOST_FINDINGS]]
     findings.sort(key=lambda finding: (-finding.path.count("/"), finding.location or Location("")))
@@ -29,6 +31,16 @@ def validate(document: Document) -> tuple[Finding, ...]:
         message = f"more than {MOST_FINDINGS} errors: the others are not shown"
         findings.append(Problem("too-many-errors", (), message).finding(document))
     return tuple(findings)
+
+
+def _as_written(problem: Problem, document: Document) -> Problem:
+    """A version that was read as a number, with the digits that the file has: 0.10 and not 0.1."""
+    text = document.texts.get(problem.path)
+    if problem.id != "version-not-text" or text is None:
+        return problem
+    key = problem.path[-1]
+    message = f"`{key}: {plain(text)}` was read as a number, and 0.10 and 0.1 are one number"
+    return replace(problem, message=message, hint=f'Put it in quotes: {key}: "{plain(text)}".')
 
 
 def _without_echoes(problems: Iterable[Problem]) -> list[Problem]:

@@ -9,6 +9,9 @@ REFERENCE = "#/$defs/"
 # What an engine or a lever adds is checked by the module that is used, not by a branch for every module. The parts
 # of a spec in a Base or an overlay are few, and keep their branches.
 DISPATCHED = frozenset({"engine", "lever"})
+MEASURES = "measures"
+"""Beside the rules of a quantity: its dimension, for messages."""
+END = r"\Z"
 _NOTES = ("description", "examples")
 _LISTS = ("allOf",)
 _MAPS = ("properties",)
@@ -45,6 +48,9 @@ class Compiler:
         return parts
 
     def _keyword(self, keyword: str, value: Any) -> Any:
+        if keyword == "pattern":
+            # `$` of Python also matches before a line's end; that of ECMA 262, which the schema is written for, not.
+            return f"{value[:-1]}{END}" if value.endswith("$") else value
         if keyword in _LISTS:
             return [self.schema(item) for item in value]
         if keyword in _MAPS:
@@ -68,4 +74,4 @@ def _quantity(schema: Schema) -> Schema:
     """Text with a unit is judged by `planner.units` alone: its message says more than a pattern's."""
     notes = {key: schema[key] for key in _NOTES if key in schema}
     rest = {key: value for key, value in schema.items() if key not in ("quantity", "pattern")}
-    return {**notes, "quantity": {"dimension": schema["quantity"], "rest": rest}}
+    return {**notes, "quantity": {"dimension": schema["quantity"], "rest": {**rest, MEASURES: schema["quantity"]}}}

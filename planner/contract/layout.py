@@ -8,10 +8,16 @@ from typing import Any
 from planner.contract.problem import Problem
 from planner.contract.reading import section, whole
 
+MOST = 10_000
+
 
 def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     hardware = section(data, "hardware")
     cards = _listed(hardware.get("accelerator"))
+    if cards > MOST:
+        message = f"the list of accelerators has {cards:,}, more than {MOST:,} in one replica"
+        yield Problem("out-of-range", ("hardware", "accelerator"), message, values={"limit": MOST})
+        return
     count = whole(hardware.get("count", cards or 1))
     if count is None:
         return

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from planner.contract.compiling import END, MEASURES
 from planner.contract.nearest import suggestion
 from planner.contract.problem import Problem
-from planner.quoting import quoted
+from planner.dimensions import COST, DIMENSIONS
+from planner.quoting import plain, quoted
 from planner.source.document import NodePath
 
 _TYPES = {
@@ -56,10 +58,21 @@ def _wrong_type(error: Any, path: NodePath) -> Iterator[Problem]:
     value = error.instance
     if path and path[-1] in _VERSIONS and isinstance(value, int | float) and not isinstance(value, bool):
         message = f"{quoted(str(path[-1]))} was read as the number {quoted(value)}: 0.10 and 0.1 would be the same"
-        yield Problem("version-not-text", path, message, "Put it in quotes, as it was published.")
+        hint = f'Put it in quotes, as it was published: {path[-1]}: "{plain(value)}".'
+        yield Problem("version-not-text", path, message, hint)
         return
+    dimension = error.schema.get(MEASURES) if "string" in wanted else None
+    if dimension is not None:
+        kinds = [_measure(dimension), *(_TYPES[name] for name in wanted if name in ("object", "array"))]
+        expected = " or ".join(kinds)
     read = "nothing" if value is None else quoted(value)
     yield Problem("wrong-type", path, f"read {read}; expected {expected}", _about(error.schema))
+
+
+def _measure(dimension: str) -> str:
+    """ "an amount of memory, such as `80 GB`" """
+    parts = [DIMENSIONS[name] for name in (COST if dimension == "cost" else (dimension,))]
+    return f"{parts[0].wants}, such as {' or '.join(quoted(part.example) for part in parts)}"
 
 
 def _not_allowed(error: Any, path: NodePath) -> Iterator[Problem]:
@@ -82,8 +95,16 @@ def _constant(error: Any, path: NodePath) -> Iterator[Problem]:
 
 
 def _pattern(error: Any, path: NodePath) -> Iterator[Problem]:
-    message = f"read {quoted(error.instance)}; expected text like {quoted(error.validator_value)}"
+    example = next((value for value in error.schema.get("examples", ()) if isinstance(value, str)), None)
+    wanted = f"text such as {quoted(example)}" if example else f"text like {_shown(error)}"
+    message = f"read {quoted(error.instance)}; expected {wanted}"
     yield Problem("not-allowed-value", path, message, _about(error.schema))
+
+
+def _shown(error: Any) -> str:
+    """The pattern as the schema has it."""
+    pattern: str = error.validator_value
+    return quoted(f"{pattern.removesuffix(END)}$" if pattern.endswith(END) else pattern)
 
 
 def _range(word: str) -> Callable[[Any, NodePath], Iterator[Problem]]:
@@ -149,7 +170,7 @@ def _choices(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _bad_name(error: Any, path: NodePath) -> Problem:
-    message = f"{quoted(error.instance)} cannot be a key here; expected text like {quoted(error.validator_value)}"
+    message = f"{quoted(error.instance)} cannot be a key here; expected text like {_shown(error)}"
     return Problem("unknown-key", (*path, error.instance), message, "", at_key=True)
 
 

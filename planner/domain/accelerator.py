@@ -144,7 +144,7 @@ class Hardware:
     usable_bytes: the declared total in place of the catalogue's. reserved_bytes: in use before the engine
     starts; it lowers what is free, not the total. ecc: as declared, None where nothing is.
     price_usd_per_hour: per accelerator, None where unknown; price_date: ISO date on which it held, "" where unknown.
-    spares: accelerators beside those of the replicas, idle until one fails.
+    accelerator: the card that limits, with the least memory. spares: accelerators beside those of the replicas, idle until one fails.
     """
 
     cards: tuple[Accelerator, ...]
@@ -161,15 +161,14 @@ class Hardware:
     price_date: str = ""
     spares: int = 0
     power: PowerSupply = field(default_factory=PowerSupply)
+    accelerator: Accelerator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "accelerator", min(self.cards, key=lambda card: card.capacity_bytes))
 
     @property
     def count(self) -> int:
         return len(self.cards)
-
-    @property
-    def accelerator(self) -> Accelerator:
-        """The card that limits: the one with the least memory."""
-        return min(self.cards, key=lambda card: card.capacity_bytes)
 
     @property
     def capacity_bytes(self) -> float:

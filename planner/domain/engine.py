@@ -55,7 +55,7 @@ class EngineSettings:
         for part in (self.version or "").lstrip("v").split("."):
             digits = ""
             for character in part:
-                if not character.isdigit():
+                if character not in "0123456789":
                     break
                 digits += character
             if not digits:

@@ -40,7 +40,7 @@ class LeverContext(Protocol):
     target: Model
     """The model of the spec, as published."""
 
-    def model(self, reference: Mapping[str, Any]) -> Model:
+    def model(self, reference: Mapping[str, Any], parameter: str = "") -> Model:
         """The model that `{ref: …}`, `{config: …}` or `{architecture: …}` names; `weights` beside it is applied."""
 
     def fault(self, parameter: str, message: str, hint: str) -> None:

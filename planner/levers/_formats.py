@@ -27,4 +27,4 @@ def model_of(reference: Mapping[str, Any], parameter: str, context: LeverContext
     weights = reference.get("weights", "published")
     if weights != "published" and not known_weights(weights, parameter, context):
         reference = {key: value for key, value in reference.items() if key != "weights"}
-    return context.model(reference)
+    return context.model(reference, parameter)

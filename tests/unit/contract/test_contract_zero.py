@@ -35,6 +35,7 @@ lever:lossy-acceptance/acceptance_probability lever:lossy-acceptance/acceptance_
 # Nothing is computed with a machine that does nothing, a time that does not pass, or requests that are none.
 REFUSED = """
 arithmetic arrival_rate bandwidth duration link memory positive_integer positive_number positive_share power
+accelerators_of_a_replica
 request_rate small_integer token_rate tokens_of_a_request
 accelerator_figures/bandwidth accelerator_figures/memory accelerator_memory accelerator_figures/power
 accelerator_figures/count accelerator_figures/devices accelerator_figures/launched accelerator_figures/host/link
@@ -47,7 +48,7 @@ interconnect/domain interconnect/scale_up interconnect/scale_out scaling/min sca
 kubernetes/shared_memory kubernetes/accelerators
 engine/tensor_parallel_size engine/pipeline_parallel_size engine/data_parallel_size engine/expert_parallel_size
 engine/max_model_len engine/max_num_seqs engine/max_num_batched_tokens engine/block_size engine/num_gpu_blocks_override
-engine/max_loras engine/max_lora_rank
+engine/max_loras engine/max_lora_rank engine/mm_processor_kwargs/max_pixels engine/mm_processor_kwargs/min_pixels
 engine:vllm/gpu_memory_utilization engine:sglang/mem_fraction_static engine:tensorrt-llm/free_gpu_memory_fraction
 load/concurrency load/rate load/cv load/scale load/sessions load/period load/actions load/requests load/peak
 workload/queue/requests workload/queue/timeout

@@ -100,7 +100,7 @@ class Context:
         self.models = models
         self.faults: list[tuple[str, str, str]] = []
 
-    def model(self, reference: Mapping[str, Any]) -> Model:
+    def model(self, reference: Mapping[str, Any], parameter: str = "") -> Model:
         return self.models[reference["ref"]]
 
     def fault(self, parameter: str, message: str, hint: str) -> None:
