@@ -144,7 +144,8 @@ class Hardware:
     usable_bytes: the declared total in place of the catalogue's. reserved_bytes: in use before the engine
     starts; it lowers what is free, not the total. ecc: as declared, None where nothing is.
     price_usd_per_hour: per accelerator, None where unknown; price_date: ISO date on which it held, "" where unknown.
-    accelerator: the card that limits, with the least memory. spares: accelerators beside those of the replicas, idle until one fails.
+    accelerator: the card that limits, with the least memory. spares: accelerators beside those of the replicas, idle
+    until one fails.
     """
 
     cards: tuple[Accelerator, ...]

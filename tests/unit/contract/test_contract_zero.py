@@ -31,6 +31,9 @@ feed_forward_part/width feed_forward_part/experts feed_forward_part/experts_per_
 lever:admission-policy/max_queued_requests
 lever:speculative-decoding/acceptance_probability lever:speculative-decoding/acceptance_per_position/[]
 lever:lossy-acceptance/acceptance_probability lever:lossy-acceptance/acceptance_per_position/[]
+api_price/cached api_price/input api_price/output energy_price power_supply/electricity_price hardware/spares
+objectives/cost_per_million_tokens/max objectives/cost_per_million_tokens/min
+objectives/cost_per_request/max objectives/cost_per_request/min
 """.split()
 # Nothing is computed with a machine that does nothing, a time that does not pass, or requests that are none.
 REFUSED = """
@@ -70,6 +73,10 @@ lever:admission-policy/queue_timeout lever:sliding-window-attention/window lever
 lever:sliding-window-attention/layers/every lever:sliding-window-attention/layers/all_but_every
 lever:speculative-decoding/num_speculative_tokens lever:speculative-decoding/acceptance_length
 lever:lossy-acceptance/acceptance_length
+energy power_supply/budget power_supply/host power_supply/limit power_supply/pue
+power_supply/rack/accelerators power_supply/rack/budget
+objectives/energy_per_output_token/max objectives/energy_per_output_token/min
+objectives/energy_per_request/max objectives/energy_per_request/min objectives/power/max objectives/power/min
 """.split()
 KINDS = ("accelerator", "base", "deployment", "model", "project")
 PREFIX = "#/$defs/"
@@ -117,7 +124,8 @@ def _negative(zero: Any) -> Any:
 
 
 def test_the_table_is_whole() -> None:
-    assert sorted(QUANTITIES) == sorted({*ALLOWED, *REFUSED}), "a quantity without a row, or a row without one"
+    assert {*QUANTITIES} - {*ALLOWED, *REFUSED} == set(), "a new quantity: say above whether zero makes sense"
+    assert {*ALLOWED, *REFUSED} - {*QUANTITIES} == set(), "no quantity has this name any more"
     assert not {*ALLOWED} & {*REFUSED}
 
 
