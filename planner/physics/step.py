@@ -248,12 +248,12 @@ def _communication(cost: StepCost, tokens: Any) -> Any:
         if item.table is None:
             continue
         message = elementwise.maximum(tokens * item.bytes_per_token, 1.0)
-        total = total + item.count * interpolated_s(message, item.table) * _scale(item, message)
+        total = total + item.count * interpolated_s(message, item.table) * collective_scale(item, message)
     return total
 
 
-def _scale(item: CollectiveCost, message: Any) -> Any:
-    """From `scale` for small messages to `scale_large`, straight in the logarithms between."""
+def collective_scale(item: CollectiveCost, message: Any) -> Any:
+    """Measured over the table: from `scale` for small messages to `scale_large`, by the logarithm of the bytes."""
     if item.scale is item.scale_large:
         return item.scale
     span = math.log(item.large_bytes / item.small_bytes)

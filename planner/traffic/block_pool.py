@@ -45,16 +45,26 @@ class BlockPool:
         self.phases[(tokens - self.clock) % self.size] -= 1
         self.growing -= 1
 
+    def tight(self, tokens: int) -> bool:
+        """Whether the blocks might run out while every growing sequence takes so many tokens."""
+        return (tokens // self.size + 1) * self.growing > self.free
+
     def needed(self, tokens: int) -> int:
         """Blocks that growing sequences take until each has grown by `tokens`.
 
         A sequence takes a block when its tokens, before it grows, fill whole blocks: phase + clock = 0 mod size.
         """
-        rounds, rest = divmod(tokens, self.size)
-        size, phases, clock = self.size, self.phases, self.clock
+        size, phases = self.size, self.phases
+        if tokens == 1:
+            return phases[-self.clock % size]
+        rounds, rest = divmod(tokens, size)
         found = rounds * self.growing
-        for step in range(rest):
-            found += phases[-(clock + step) % size]
+        if rest:  # the next phases, downwards and around
+            last = -self.clock % size
+            first = last - rest + 1
+            found += sum(phases[max(first, 0) : last + 1])
+            if first < 0:
+                found += sum(phases[first:])
         return found
 
     def lasts(self, most: int) -> int:

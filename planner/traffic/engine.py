@@ -101,12 +101,12 @@ class EngineSimulation:
     _context_sum: float = 0.0
     _backlog: int = 0
     _order: count[int] = field(default_factory=count)
-    _write: Callable[[float, float, float, float, float], None] = field(init=False)
+    _write: Callable[[tuple[float, float, float, float, float]], None] = field(init=False)
 
     def __post_init__(self) -> None:
         self.pool = BlockPool(self.limits.blocks or UNBOUNDED_BLOCKS, self.limits.block_tokens)
         self.prefixes = PrefixCache(self.pool)
-        self._write = self.gaps.writer()
+        self._write = self.gaps.rows.extend
 
     # ------------------------------------------------------------------ from outside
 
@@ -183,8 +183,9 @@ class EngineSimulation:
     # ------------------------------------------------------------------ one iteration, or a stride of them
 
     def _iterate(self, until: float) -> None:
-        preempted = self._make_room(self._growth(1))
-        chunks = self._plan(admit=not preempted)
+        growth = self._growth(1)
+        preempted = self.pool.tight(growth) and self._make_room(growth)
+        chunks = self._plan(growth, admit=not preempted) if self._waiting or self._prefilling else None
         if chunks:
             self._mixed(chunks)
         elif self._batch:
@@ -199,12 +200,12 @@ class EngineSimulation:
             return steps
         return math.floor((self.iterations + steps) * kept) - math.floor(self.iterations * kept)
 
-    def _plan(self, admit: bool) -> list[tuple[Request, int]]:
+    def _plan(self, growth: int, admit: bool) -> list[tuple[Request, int]]:
         """Prompt tokens of the next iteration: running prompts first, then those that wait and can be admitted."""
         limits = self.limits
         left = limits.budget_tokens - math.ceil(self._batch * self.clock.width)
         whole = not limits.chunked
-        growing = self.pool.needed(self._growth(1)) if self._waiting and self.pool.growing else 0
+        growing = self.pool.needed(growth) if self._waiting and self.pool.growing else 0
         chunks: list[tuple[Request, int]] = []
         for request in self._prefilling:
             if left <= 0:
@@ -293,17 +294,17 @@ class EngineSimulation:
 
     def _pass(self, duration: float, first: float, rise: float, steps: int) -> None:
         """Time passes, every decoding sequence gains its tokens, and those that are done leave."""
-        batch = self._batch
+        batch, now, pool = self._batch, self.now, self.pool
         if batch:
             kept = self.limits.tokens_per_step
-            self._write(self.now, first / kept, rise / kept, steps, batch * kept)
-            if self.pool.growing:
-                self.pool.grow(self._growth(steps))
+            self._write((now, first / kept, rise / kept, steps, batch * kept))
+            if pool.growing:
+                pool.grow(self._growth(steps))
                 if self.prefixes.resident:
                     self.prefixes.make_room()
             self._context_sum += batch * kept * steps
-        self.occupancy.passed(self.now, duration, self._seated, self.pool.used)
-        self.now += duration
+        self.occupancy.passed(now, duration, self._seated, pool.used)
+        self.now = now + duration
         self.busy_s += duration
         self.iterations += steps
         self.strides += 1
@@ -389,7 +390,7 @@ class EngineSimulation:
         if request.emitted == 1:
             request.first_token_s = self.now + self._delay()
         else:
-            self._write(self.now, self.now - request.finished_s, 0.0, 1, 1)
+            self._write((self.now, self.now - request.finished_s, 0.0, 1, 1))
         if request.emitted >= request.output:
             self._leave(request, request.target)
             self._complete(request)

@@ -9,9 +9,11 @@ A replica is one engine or several (data-parallel ranks) that fail, start and st
 
 from __future__ import annotations
 
+import gc
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -79,6 +81,10 @@ class Fleet:
 
     def run(self, source: Source) -> None:
         """Until every request is finished or turned away."""
+        with _uncollected():
+            self._run(source)
+
+    def _run(self, source: Source) -> None:
         self._states = [UP] * self.replicas
         together = self._prepare()
         self._changed(0.0)
@@ -327,3 +333,15 @@ class Fleet:
             self._changed(now)
 
         self._drain(replica, at, math.inf, stopped)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for cycles: a run makes many small objects and no cycle, and the search takes a tenth of its time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

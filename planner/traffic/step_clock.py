@@ -18,8 +18,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from planner.physics.scalar_step import StepFunction, step_function
 from planner.physics.serving import decode_step_s
-from planner.physics.step import StepCost, step_s
+from planner.physics.step import StepCost
 
 KNOTS = (0.0, *(2.0**power for power in range(6, 25)))
 """Mean contexts, tokens, between which a bent line is straight."""
@@ -47,28 +48,28 @@ class StepClock:
     drafting_s: Callable[[float], float] = nothing
     prompt_extra_s: float = 0.0
     _knots: tuple[float, ...] = field(init=False)
-    _lines: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
-    _mixed: dict[tuple[int, int, int], tuple[float, float, float]] = field(default_factory=dict)
+    _lines: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict)
     _drafting: dict[int, float] = field(default_factory=dict)
+    _step: StepFunction = field(init=False)
 
     def __post_init__(self) -> None:
         windows = {float(item.window) for item in self.cost.attention if item.window is not None}
         bent = not self.cost.captured or self.cost.merged
         self._knots = tuple(sorted({*(KNOTS if bent else (0.0,)), *windows}))
+        self._step = step_function(self.cost, self.width)
 
     def decode_line(self, batch: int, context_sum: float) -> tuple[float, float, float]:
         """(a, slope, limit): an iteration takes a + slope x context sum while the sum stays below the limit."""
         knots = self._knots
-        index = bisect_right(knots, context_sum / batch) - 1
-        if index < 0:
-            index = 0
+        index = max(bisect_right(knots, context_sum / batch) - 1, 0) if len(knots) > 1 else 0
         found = self._lines.get((batch, index))
         if found is None:
             if len(self._lines) > REMEMBERED:
                 self._lines.clear()
-            found = self._lines[batch, index] = self._line(batch, index)
-        limit = knots[index + 1] * batch if index + 1 < len(knots) else math.inf
-        return found[0], found[1], limit
+            base, slope = self._line(batch, index)
+            limit = knots[index + 1] * batch if index + 1 < len(knots) else math.inf
+            found = self._lines[batch, index] = base, slope, limit
+        return found
 
     def _line(self, batch: int, index: int) -> tuple[float, float]:
         low = self._knots[index]
@@ -81,6 +82,8 @@ class StepClock:
         return float(decode_step_s(self.cost, float(batch), context, self.width)) + self._drafting_s(batch)
 
     def _drafting_s(self, batch: float) -> float:
+        if self.drafting_s is nothing:
+            return 0.0
         known = self._drafting.get(int(batch))
         if known is None:
             known = self._drafting[int(batch)] = self.drafting_s(float(batch)) if batch else 0.0
@@ -98,10 +101,9 @@ class StepClock:
         loaded = min(max(math.ceil(tokens / self.chunk_tokens), 1), stages)
         part, context = batch / stages, context_sum / stages
         with_prompt = self._stage_s(part, context, tokens / loaded, pairs / loaded, finishing / loaded)
-        plain = float(step_s(self.cost, part, context, width=self.width)) if batch else with_prompt
+        plain = self._step(part, context, 0.0, 0.0, part * self.width) if batch else with_prompt
         return loaded * with_prompt + (stages - loaded) * plain + self._drafting_s(batch)
 
     def _stage_s(self, decodes: float, context_sum: float, tokens: float, pairs: float, finishing: float) -> float:
-        sampled = decodes * self.width + finishing
-        step = step_s(self.cost, decodes, context_sum, tokens, pairs, sampled, self.width)
-        return float(step) + finishing * self.prompt_extra_s
+        step = self._step(decodes, context_sum, tokens, pairs, decodes * self.width + finishing)
+        return step + finishing * self.prompt_extra_s

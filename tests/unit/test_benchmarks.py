@@ -26,3 +26,10 @@ def test_many_specs_are_varied_and_counted() -> None:
     printed = run("many_specs.py", "--count", "100")
     assert re.match(r"100 specs: .*feasible.*infeasible, 2 invalid\n", printed)
     assert re.search(r"^[\d.]+ s \([\d.]+ s of processor\), [\d.]+ ms a spec, peak \d+ MB$", printed, re.M)
+
+
+def test_simulation_prints_requests_a_second_and_the_ratio() -> None:
+    printed = run("simulation.py", "--runs", "1")
+    assert re.match(r"19,366 requests, [\d,]+ iterations in [\d,]+ strides, TTFT p99 [\d.]+ s\n", printed)
+    assert re.search(r"^[\d.]+ s, [\d,]+ requests/s, [\d.]+ bare loops, peak \d+ MB$", printed, re.M)
+    assert re.search(r"^capacity search: [\d.]+ requests/s hold, \d+ runs, [\d.]+ s$", printed, re.M)
