@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.analysis.cost import cost_rows
 from planner.analysis.deciding import deciding_measurement
 from planner.analysis.memory import fraction, memory_rows
 from planner.analysis.provenance import assumptions, provenance
@@ -29,4 +30,5 @@ def analyse(plan: Plan, result: PlanResult) -> Analysis:
         verification=verification(plan, detail),
         memory=memory_rows(result),
         fraction=fraction(detail),
+        cost=cost_rows(plan, detail),
     )

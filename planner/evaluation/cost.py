@@ -25,12 +25,13 @@ def evaluate(plan: Plan, served: Served, seats: float) -> Cost:
     phases = phases_of(served.service, served.operating.batch)
     busy = busy_of(plan, throughput, served.latency, engines_of(plan))
     drawn = draw(plan, phases, busy)
-    electricity = _electricity(plan, drawn)
-    hourly = _hourly(plan, max(1, plan.hardware.replicas.minimum), electricity)
+    least, most = max(1, plan.hardware.replicas.minimum), max(1, plan.hardware.replicas.maximum)
+    electricity = _electricity(plan, drawn, least)
+    hourly = _hourly(plan, least, electricity)
     rate, output = throughput.requests_per_s, throughput.output_tokens_per_s
     request = _spread(hourly, rate)
     inward, outward = _split(request, phases.prefill_share if mix.has_prompt else None, mix)
-    watts, most = drawn.mean_w if drawn else None, throughput.max_requests_per_s
+    watts, capacity = drawn.mean_w if drawn else None, throughput.max_requests_per_s
     completion = served.latency.completion_s
     return Cost(
         usd_per_hour=hourly,
@@ -41,13 +42,13 @@ def evaluate(plan: Plan, served: Served, seats: float) -> Cost:
         usd_total=_times(hourly, completion / 3600.0) if completion is not None else None,
         watts=watts,
         joules_per_output_token=watts / output if watts is not None and output else None,
-        usd_per_hour_most=_hourly(plan, max(1, plan.hardware.replicas.maximum), electricity),
+        usd_per_hour_most=_hourly(plan, most, _electricity(plan, drawn, most)),
         electricity_usd_per_hour=electricity,
         usd_per_session=_times(request, turns_of(mix)),
         split_usd_per_million_input_tokens=inward,
         split_usd_per_million_output_tokens=outward,
         prefill_share=phases.prefill_share if mix.has_prompt else None,
-        utilisation=rate / most if rate is not None and most else None,
+        utilisation=rate / capacity if rate is not None and capacity else None,
         joules_per_request=watts / rate if watts is not None and rate else None,
         saturation=_saturation(plan, served, seats),
         power=_power(plan, drawn, busy),
@@ -62,7 +63,8 @@ def _saturation(plan: Plan, served: Served, seats: float) -> Saturation | None:
         return None
     phases = phases_of(served.service, max(min(seats, 4096.0), 1.0))
     drawn = draw(plan, phases, 1.0)
-    hourly = _hourly(plan, max(1, plan.hardware.replicas.minimum), _electricity(plan, drawn))
+    replicas = max(1, plan.hardware.replicas.minimum)
+    hourly = _hourly(plan, replicas, _electricity(plan, drawn, replicas))
     request = _spread(hourly, rate)
     inward, outward = _split(request, phases.prefill_share, mix)
     watts = drawn.mean_w if drawn else None
@@ -105,20 +107,19 @@ def turns_of(mix: Mix) -> float | None:
 
 
 def _hourly(plan: Plan, replicas: int, electricity: float | None) -> float | None:
-    """USD an hour of so many replicas and the spares. electricity: USD an hour of the replicas that always run."""
+    """USD an hour of so many replicas and the spares. electricity: USD an hour."""
     price, hardware = plan.hardware.price_usd_per_hour, plan.hardware
-    if price is None:
-        return None
-    energy = (electricity or 0.0) * replicas / max(1, hardware.replicas.minimum)
-    return price * (hardware.count * replicas + hardware.spares) + energy
+    return None if price is None else price * (hardware.count * replicas + hardware.spares) + (electricity or 0.0)
 
 
-def _electricity(plan: Plan, drawn: Draw | None) -> float | None:
-    """USD an hour: mean watts x PUE x 3600 s x USD a joule."""
-    price = plan.hardware.power.electricity_usd_per_j
+def _electricity(plan: Plan, drawn: Draw | None, replicas: int) -> float | None:
+    """USD an hour: mean watts x PUE x 3600 s x USD a joule. Replicas draw alike, spares idle."""
+    price, hardware = plan.hardware.power.electricity_usd_per_j, plan.hardware
     if price is None or drawn is None:
         return None
-    return drawn.mean_w * plan.hardware.power.pue * 3600.0 * price
+    spares = hardware.spares * drawn.idle_w
+    watts = (drawn.mean_w - spares) * replicas / max(1, hardware.replicas.minimum) + spares
+    return watts * hardware.power.pue * 3600.0 * price
 
 
 def _split(request_usd: float | None, prefill: float | None, mix: Mix) -> tuple[float | None, float | None]:

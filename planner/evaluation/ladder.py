@@ -27,6 +27,7 @@ FIGURES = (
     ("max_requests_per_s", "throughput.max_requests_per_s"),
     ("usd_per_million_output_tokens", "cost.usd_per_million_output_tokens"),
     ("usd_per_hour", "cost.usd_per_hour"),
+    ("joules_per_output_token", "cost.joules_per_output_token"),
 )
 
 

@@ -20,12 +20,12 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class PowerFigures:
-    """band: (low, high) factors on a power. sources: {figure: where it was measured}. file: whose figures they are."""
+    """band: (low, high) factors on a power. file: the generation's, or `default`. own: figures that it has itself."""
 
     shares: PowerShares
     band: tuple[float, float]
-    sources: Mapping[str, str]
     file: str
+    own: frozenset[str]
 
 
 def power_figures(card: Accelerator) -> PowerFigures:
@@ -38,10 +38,9 @@ def _figures(generation: str, family: str) -> PowerFigures:
     merged = {**_read("default"), **(_read(generation) if generation else {})}
     found = {name: _of_family(merged[name]["value"], family) for name in ("idle", "active", "memory", "arithmetic")}
     band = merged["band"]["value"]
-    sources = {name: str(item["source"]) for name, item in merged.items()}
-    return PowerFigures(
-        PowerShares(**found), (float(band["low"]), float(band["high"])), sources, generation or "default"
-    )
+    ends = float(band["low"]), float(band["high"])
+    name = generation or "default"
+    return PowerFigures(PowerShares(**found), ends, name, frozenset(_read(name)))
 
 
 def _of_family(value: Any, family: str) -> float:

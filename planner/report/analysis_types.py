@@ -136,7 +136,10 @@ class MemoryRow:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """deciding None: no objective is open; `deciding_reason` may say why. fraction: what the engine's share holds."""
+    """deciding None: no objective is open; `deciding_reason` may say why. fraction: what the engine's share holds.
+
+    cost: inputs and formulas of cost and energy.
+    """
 
     turning_points: tuple[TurningPoint, ...] = ()
     sensitivities: tuple[Sensitivity, ...] = ()
@@ -147,4 +150,5 @@ class Analysis:
     assumptions: tuple[Assumption, ...] = ()
     verification: tuple[VerificationStep, ...] = ()
     memory: tuple[MemoryRow, ...] = field(default=())
+    cost: tuple[ProvenanceRow, ...] = ()
     fraction: str = ""

@@ -12,6 +12,7 @@ from planner.findings import Finding, Verdict
 from planner.format import NOT_AVAILABLE, Dimension, change, factor, quantity
 from planner.report import (
     binding,
+    cost,
     finding_rows,
     ladder,
     margins,
@@ -62,6 +63,7 @@ def build(
         ladder=ladder.section(plan, result),
         obligations=ladder.obligations(result),
         regime=regime.section(known.turning_points),
+        cost=cost.section(plan, result.shipped, known.cost),
         margins=margins.section(plan, result.shipped, known),
         deciding=regime.deciding(known.deciding, known.deciding_reason),
         provenance=provenance.section(plan, known),

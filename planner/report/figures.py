@@ -152,8 +152,18 @@ def figures(plan: Plan, shipped: Evaluation) -> tuple[Figure, ...]:
     prefill = Figure(
         "prefill", "Prefill of one prompt, alone", "Prefill", "seconds", lambda e: e.latency.prefill_s, -1, "latency"
     )
-    optional = tuple(figure for figure in (request,) if figure.read(shipped) is not None)
-    return (*_memory_figures(shipped.memory.cache_basis), first, gap, step, prefill, *optional, *_throughput_figures())
+    energy = Figure(
+        "joules",
+        "Energy per output token",
+        "J per token",
+        "joules",
+        lambda e: e.cost.joules_per_output_token,
+        -1,
+        "energy",
+    )
+    whole, last = ((item,) if item.read(shipped) is not None else () for item in (request, energy))
+    always = (*_memory_figures(shipped.memory.cache_basis), first, gap, step, prefill)
+    return (*always, *whole, *_throughput_figures(), *last)
 
 
 def ends(figure: Figure, value: float | None, bands: Bands) -> tuple[float | None, float | None]:

@@ -191,6 +191,19 @@ class MarginSection:
 
 
 @dataclass(frozen=True, slots=True)
+class CostSection:
+    """sentence: how cost is shared out. even: from where on hosting is cheaper than a service, "" for none."""
+
+    sentence: str
+    costs: Table | None
+    energy: Table | None
+    energy_note: str
+    even: str
+    inputs: Table | None
+    formulas: tuple[FormulaDetail, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DecidingSection:
     sentence: str
     figure: str
@@ -249,6 +262,7 @@ class ReportModel:
     ladder: LadderSection | None = None
     obligations: TableSection | None = None
     regime: RegimeSection | None = None
+    cost: CostSection | None = None
     margins: MarginSection | None = None
     deciding: DecidingSection | None = None
     provenance: ProvenanceSection | None = None

@@ -24,6 +24,7 @@ ORDER = [
     "Levers",
     "What must be evaluated or measured",
     "Where the regime turns",
+    "Cost and energy",
     "Margins and sensitivity",
     "The measurement that decides",
     "Where every figure comes from",
