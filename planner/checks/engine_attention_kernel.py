@@ -62,9 +62,8 @@ def _head_sizes(plan: Plan) -> Iterator[Finding]:
 
 def _chunks(plan: Plan, has: float) -> Iterator[Finding]:
     least = engines.figure(plan.engine, "chunked_prefill_capability")
-    older = not engines.figure(plan.engine, "engine_generation") or has < (
-        engines.figure(plan.engine, "older_generation_below_capability") or 0.0
-    )
+    rules = engines.figure(plan.engine, "older_generation_for") or {}
+    older = not engines.figure(plan.engine, "engine_generation") or has < rules.get("capability_below", 0.0)
     chunked = any(use.use == "chunked-prefill" and use.status == "adopt" for use in plan.levers)
     if least is not None and older and has < least and chunked:
         text = f"chunked prefill has kernels from compute capability {least:g}, the card has {has:g}"

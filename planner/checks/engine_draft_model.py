@@ -2,7 +2,8 @@
 
 A draft proposes the target's tokens: vLLM, SGLang and TensorRT-LLM want vocabularies of one size (families often pad
 them differently by size), llama.cpp allows a few rows more. A draft that computes more than the target only costs
-time: they may be swapped. On several ranks the draft's heads are divided like the target's.
+time: they may be swapped. On several ranks the draft's heads are divided like the target's. vLLM 0.10 to 0.14 has no
+draft models.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner import engines
-from planner.checks._engine_layouts import padding_of, problems
+from planner.checks._engine_layouts import padding_of, problems, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.levers import LeverUse
 from planner.domain.model import Model
@@ -44,9 +45,25 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         draft = use.parameters.get("draft")
         if use.status != "adopt" or slack is None or draft is None or use.parameters.get("method") != "draft_model":
             continue
+        if engines.figure(plan.engine, "draft_models") is False:
+            yield _not_served(plan, use, draft)
+            continue
         yield from _vocabulary(plan, use, draft, int(slack))
         yield from _size(plan, use, draft)
         yield from _ranks(plan, use, draft)
+
+
+def _not_served(plan: Plan, use: LeverUse, draft: Model) -> Finding:
+    version = f" {plan.engine.version}" if plan.engine.version else ""
+    return Finding(
+        ID,
+        SEVERITY,
+        f"{plan.engine.name}{version} takes no draft model: the engine stops at {draft.name}",
+        "Use method ngram, eagle3 or mtp, or a version that has draft models (0.9 and before, 0.15 and later).",
+        use.path,
+        {"valid_methods": ["ngram", "eagle3", "mtp"]},
+        verdict=Verdict.INFEASIBLE,
+    )
 
 
 def _vocabulary(plan: Plan, use: LeverUse, draft: Model, slack: int) -> Iterator[Finding]:
@@ -85,13 +102,21 @@ def _ranks(plan: Plan, use: LeverUse, draft: Model) -> Iterator[Finding]:
     broken = problems(draft, tensor, 1, padding_of(plan)) if plan.engine.name != "llama-cpp" and tensor > 1 else []
     if not broken:
         return
-    valid = [size for size in range(1, tensor + 1) if tensor % size == 0 and not problems(draft, size)]
+    equal = bool(engines.figure(plan.engine, "draft_ranks_equal"))
+    both = [size for size in valid_for(plan) if size <= tensor and not problems(draft, size)]
+    own = [size for size in range(1, tensor + 1) if tensor % size == 0 and not problems(draft, size)]
+    ranks = "the target's ranks, and no others" if equal else "ranks of its own"
+    hint = (
+        f"It takes {ranks}: tensor_parallel_size {' or '.join(map(str, both))}, or method ngram, eagle3 or mtp."
+        if equal
+        else f"Give the draft {ranks} ({', '.join(map(str, own))}; vLLM: draft_tensor_parallel_size)."
+    )
     yield Finding(
         ID,
-        Severity.WARNING,
+        SEVERITY if equal else Severity.WARNING,
         f"the draft {draft.name} on {tensor} ranks: {'; '.join(shape.problem(tensor) for shape in broken)}",
-        f"Give the draft ranks of its own ({', '.join(map(str, valid))}; vLLM: draft_tensor_parallel_size).",
+        hint,
         use.path,
-        {"tensor_parallel_size": tensor, "valid_draft_tp": valid},
-        verdict=Verdict.AT_RISK,
+        {"tensor_parallel_size": tensor, "valid_draft_tp": both if equal else own},
+        verdict=Verdict.INFEASIBLE if equal else Verdict.AT_RISK,
     )

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-from planner.domain import formats
 from planner.domain.engine import EngineSettings
-from planner.domain.model import Model
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
 from planner.engines._activations import peak_bytes
-from planner.engines._catalogue import Figures, figures
+from planner.engines._catalogue import Figures
 from planner.engines._expert_buffers import ExpertKernel
 from planner.engines._links import fabric
 from planner.physics import engine_memory
 from planner.physics.engine_memory import GIB, MIB
-
-NAME = "vllm"
-OF_A_GENERATION = (
-    "engine_generation",
-    "max_num_seqs",
-    "max_num_seqs_large",
-    "max_num_batched_tokens",
-    "max_num_batched_tokens_large",
-    "chunked_prefill_above_tokens",
-    "hybrid_cache_manager",
-    "graph_tokens_limit",
-    "graph_sizes_per_sequence",
-    "graph_step_above_256",
-    "context_in_budget",
-    "profile_all_logits",
-    "expanded_latent_tokens",
-    "sampler_bytes_per_logit",
-)
-
-
-def chosen_figures(settings: EngineSettings, model: Model | None, capability: str | None) -> Figures:
-    """The version's figures; those of the other generation where one falls back to it, or asks for it."""
-    chosen = figures(NAME, settings.release)
-    if not chosen["engine_generation"]:
-        return _newer(chosen) if settings.use_v1 else chosen
-    limit = float(chosen["older_generation_below_capability"])
-    old_card = capability_number(capability) < limit
-    gguf = model is not None and "gguf" in chosen["older_generation_formats"] and _is_gguf(model)
-    refused = settings.use_v1 is False and bool(chosen["generation_is_a_choice"])
-    return _older(chosen) if old_card or gguf or refused else chosen
-
-
-def _older(chosen: Figures) -> Figures:
-    """The older generation inside a version whose own is the newer: its scheduler, sampler and profiling."""
-    older = figures(NAME, (0, 7))
-    return Figures({**chosen.values, **{key: older[key] for key in OF_A_GENERATION}})
-
-
-def _newer(chosen: Figures) -> Figures:
-    """The newer generation before it was the default: as of the first version that takes it by itself."""
-    newer = figures(NAME, (0, 8, 0))
-    own = {key: chosen[key] for key in ("gpu_memory_utilization", "max_num_seqs", "max_num_seqs_large")}
-    return Figures({**newer.values, **own, "profile_all_logits": chosen["newer_profiles_all_logits"]})
 
 
 def batch_defaults(chosen: Figures, capacity_bytes: float, card: str) -> tuple[int, int]:
@@ -67,19 +22,6 @@ def batch_defaults(chosen: Figures, capacity_bytes: float, card: str) -> tuple[i
         return int(chosen["max_num_seqs_large"]), int(chosen["max_num_batched_tokens_largest"])
     suffix = "_large" if large else ""
     return int(chosen["max_num_seqs" + suffix]), int(chosen["max_num_batched_tokens" + suffix])
-
-
-def capability_number(capability: str | None) -> float:
-    """ "9.0" -> 9.0; unknown cards count as new."""
-    try:
-        return float(capability) if capability is not None else float("inf")
-    except ValueError:
-        return float("inf")
-
-
-def _is_gguf(model: Model) -> bool:
-    names = {weight.format for _, weight in model.weights() if weight.format and weight.role == "linear"}
-    return any(formats.is_gguf(name) for name in names)
 
 
 def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures, last: bool) -> float:

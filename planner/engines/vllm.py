@@ -21,17 +21,18 @@ from planner.engines import (
     _demand,
     _recurrent_prefixes,
     _vllm_budget,
+    _vllm_generation,
     _weights,
 )
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures
 from planner.engines._defaults import fill
 from planner.engines._ledger import Capacity, Taken, gib, ledger
-from planner.engines._vllm_budget import batch_defaults, capability_number, chosen_figures
+from planner.engines._vllm_budget import batch_defaults
 from planner.engines._vllm_refusal import refuse
 from planner.physics.paged_cache import PagedCache
 
-NAME = _vllm_budget.NAME
+NAME = _vllm_generation.NAME
 TITLE = "vLLM"
 FRACTION_KEY = "gpu_memory_utilization"
 PROPERTIES: dict[str, object] = {
@@ -50,11 +51,11 @@ LONGEST = 2**27
 def with_defaults(plan: Plan) -> EngineSettings:
     """Every key filled, as the version, the card and the model decide."""
     declared, card = plan.engine, plan.hardware.accelerator
-    chosen = chosen_figures(declared, plan.model, card.compute_capability)
+    chosen = _vllm_generation.of_plan(plan)
     length = declared.max_model_len or plan.model.max_context or 2048
     sequences, tokens = batch_defaults(chosen, plan.hardware.capacity_bytes, card.id)
     sequences = declared.max_num_seqs or sequences
-    chunked = _chunks(plan, chosen, length)
+    chunked = _chunks(plan, chosen)
     tokens = min(tokens, sequences * length) if chunked else max(length, tokens, 2048)
     return fill(
         declared,
@@ -74,10 +75,9 @@ def default_levers(
     settings: EngineSettings, model: Model | None = None, compute_capability: str | None = None
 ) -> tuple[str, ...]:
     """What this version turns on by itself. model, compute_capability: of the plan, where they are known."""
-    chosen = chosen_figures(settings, model, compute_capability)
+    chosen = _vllm_generation.chosen_figures(settings, model, compute_capability)
     found = ["continuous-batching", "exact-attention-kernel", "cuda-graphs"]
-    length = settings.max_model_len or (model.max_context if model else None) or 0
-    if _chunks_by_itself(chosen, length, model, compute_capability):
+    if _chunks_by_itself(chosen, settings, model, compute_capability, rocm=False, draft=False):
         found.append("chunked-prefill")
     if chosen["engine_generation"] and not (model and model.state_bytes_per_sequence):
         found.append("prefix-caching")
@@ -87,7 +87,7 @@ def default_levers(
 def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
     """The ledger of the tightest pipeline stage. sequences: on one replica, in place of what the load declares."""
     settings, parallel = plan.engine, Parallel.of(plan.engine)
-    chosen = chosen_figures(settings, plan.model, plan.hardware.accelerator.compute_capability)
+    chosen = _vllm_generation.of_plan(plan)
     weights = _weights.by_stage(plan, parallel, chosen["expert_padding"], rotary_tables=True)
     stages = [_stage(plan, parallel, chosen, index, size) for index, size in enumerate(weights)]
     blocks, taken, paged, found = min(stages, key=lambda item: (item[0], item[1].pool))
@@ -104,7 +104,7 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
 
 def prefix_block(plan: Plan) -> int | None:
     """Tokens of a block that prefix caching finds again; None where this version keeps no prefixes of the model."""
-    chosen = chosen_figures(plan.engine, plan.model, plan.hardware.accelerator.compute_capability)
+    chosen = _vllm_generation.of_plan(plan)
     if _recurrent_prefixes.mode(plan.model, chosen["recurrent_prefixes"]) == "none":
         return None
     caching = replace(plan, engine=replace(plan.engine, enable_prefix_caching=True))
@@ -117,7 +117,7 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     settings = plan.engine
     parallel = Parallel.of(settings)
     length = settings.max_model_len or 0
-    chosen = chosen_figures(settings, plan.model, plan.hardware.accelerator.compute_capability)
+    chosen = _vllm_generation.of_plan(plan)
     paged = _paged(plan, chosen, _cache_layers.kinds(plan.model, plan.cache_format, parallel, 0))
     blocks = paged.pool_blocks(result.memory.kv_pool_bytes)
     if blocks == 0 or length == 0:
@@ -132,19 +132,52 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     )
 
 
-def _chunks(plan: Plan, chosen: Figures, length: int) -> bool:
+def _chunks(plan: Plan, chosen: Figures) -> bool:
     if plan.engine.enable_chunked_prefill is not None or plan.techniques.chunked_prefill:
         return bool(plan.engine.enable_chunked_prefill) or plan.techniques.chunked_prefill
-    return _chunks_by_itself(chosen, length, plan.model, plan.hardware.accelerator.compute_capability)
+    speculation, card = plan.techniques.speculation, plan.hardware.accelerator
+    return _chunks_by_itself(
+        chosen,
+        plan.engine,
+        plan.model,
+        card.compute_capability,
+        rocm=card.vendor.lower() == "amd",
+        draft=speculation is not None,
+    )
 
 
-def _chunks_by_itself(chosen: Figures, length: int, model: Model | None, capability: str | None) -> bool:
-    """The newer generation always; the older for long contexts of text models, on cards whose kernels can."""
+def _chunks_by_itself(
+    chosen: Figures, settings: EngineSettings, model: Model | None, capability: str | None, *, rocm: bool, draft: bool
+) -> bool:
+    """The newer generation always; the older for long contexts, where kernels and features beside it allow.
+
+    Not with images, latent attention, a window on every layer, adapters, drafts, nor on ROCm.
+    Source: vLLM, `EngineArgs._set_default_args_v0`.
+    """
     if chosen["engine_generation"]:
         return True
     above = int(chosen["chunked_prefill_above_tokens"])
-    can = capability_number(capability) >= float(chosen["chunked_prefill_capability"])
-    return bool(above) and length > above and can and not (model and model.multimodal)
+    length = settings.max_model_len or (model.max_context if model else None) or 0
+    if (
+        not above
+        or length <= above
+        or _vllm_generation.number(capability) < float(chosen["chunked_prefill_capability"])
+    ):
+        return False
+    if settings.max_loras or draft or (rocm and chosen["chunked_prefill_not_on_rocm"]):
+        return False
+    latent = bool(chosen["chunked_prefill_not_latent"]) and model is not None and _latent(model)
+    return model is None or not (model.multimodal or latent or _one_window(model))
+
+
+def _one_window(model: Model) -> bool:
+    """Whether every layer that caches keeps a window only, so that the model's config names one."""
+    entries = [entry for group in model.groups for mixer in group.mixers for entry in mixer.cache]
+    return bool(entries) and all(entry.window is not None for entry in entries)
+
+
+def _latent(model: Model) -> bool:
+    return any("latent" in mixer.kind for group in model.groups for mixer in group.mixers)
 
 
 def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCache:
@@ -202,7 +235,7 @@ def _capacity(
 
 def inside_fraction(plan: Plan) -> str:
     """By version: the driver's context and the graphs are inside its share or beside it."""
-    chosen = chosen_figures(plan.engine, plan.model, plan.hardware.accelerator.compute_capability)
+    chosen = _vllm_generation.of_plan(plan)
     inside: list[str] = ["weights", "activations", "communication buffers"]
     outside: list[str] = []
     (inside if chosen["context_in_budget"] else outside).append("the driver's context (runtime)")

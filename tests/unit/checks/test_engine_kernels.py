@@ -183,3 +183,25 @@ def test_adapter_ranks(version: str, rank: int, nearest: int | None) -> None:
     spec = engine_adapter_rank.FAILING.replace('"0.4"', f'"{version}"').replace("rank: 128", f"rank: {rank}")
     (found,) = findings(spec, engine_adapter_rank.ID)
     assert found.values["nearest_rank"] == nearest
+
+
+class TestDrafts:
+    @pytest.mark.parametrize(
+        ("version", "refused"), [("0.9", False), ("0.10.0", True), ("0.14.0", True), ("0.16", False)]
+    )
+    def test_versions_without_draft_models(self, version: str, refused: bool) -> None:
+        # arg_utils.py of v0.10.0 and config/speculative.py of v0.14.0 stop; v0.16.0 has them again.
+        spec = engine_draft_model.PASSING.replace('"0.6"', f'"{version}"')
+        assert bool(findings(spec, engine_draft_model.ID)) is refused
+
+    def test_a_draft_over_the_target_ranks(self) -> None:
+        # 14 heads of Qwen2.5-0.5B over 4 ranks; from 0.15 the draft has no ranks of its own.
+        draft = """{architecture: {parameters: 5e8, layers: 24, hidden: 896, vocabulary: 152064,
+            attention: {heads: 14, kv_heads: 2, head_dim: 64}}}"""
+        for version, severity in (("0.6", Severity.WARNING), ("0.16", Severity.ERROR)):
+            spec = engine_draft_model.PASSING.replace("{ref: Qwen/Qwen2.5-7B-Instruct}", draft)
+            spec = spec.replace('version: "0.6"', f'version: "{version}", tensor_parallel_size: 4')
+            spec = spec.replace("accelerator: h200-sxm", "accelerator: h200-sxm, count: 4")
+            (found,) = findings(spec, engine_draft_model.ID)
+            assert found.severity is severity
+            assert found.values["valid_draft_tp"] == [1, 2]
