@@ -80,6 +80,7 @@ ENGINE_KEYS = (
     "enable_prefix_caching",
     "memory_fraction",
     "admission",
+    "routing",
 )
 
 

@@ -28,6 +28,7 @@ _AS_THEY_ARE = (
     "enable_prefix_caching",
     "use_v1",
     "admission",
+    "routing",
 )
 
 

@@ -79,7 +79,8 @@ def _memory_origin(section: Mapping[str, Any], card: Accelerator) -> Origin:
 def _replicas(value: Any) -> Replicas:
     if isinstance(value, Mapping):
         start = units.si(value["start_time"], "time") if "start_time" in value else None
-        return Replicas(int(value.get("min", 1)), int(value.get("max", value.get("min", 1))), start)
+        target = float(value["target_requests"]) if "target_requests" in value else None
+        return Replicas(int(value.get("min", 1)), int(value.get("max", value.get("min", 1))), start, target)
     return Replicas(int(value), int(value))
 
 

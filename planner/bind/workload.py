@@ -114,6 +114,7 @@ def _load(section: Mapping[str, Any], recordings: Mapping[str, Trace] = NO_RECOR
             cv=float(section["cv"]) if "cv" in section else None,
             requests=requests,
             peak=peak,
+            ramp_s=units.si(section["ramp"], "time") if "ramp" in section else 0.0,
         )
     if "trace" in section:
         return Load(

@@ -35,7 +35,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         return
     if not served.max_requests_per_s or served.requests_per_s is None:
         return
-    utilisation = served.requests_per_s / served.max_requests_per_s
+    running = result.detail.paid.hardware.replicas
+    utilisation = served.requests_per_s / (served.max_requests_per_s * max(running.minimum, 1) / max(running.most, 1))
     if utilisation >= LOW:
         return
     full = cost.saturation.usd_per_million_output_tokens if cost.saturation else None

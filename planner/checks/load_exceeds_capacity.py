@@ -37,7 +37,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         return
     load = plan.workload.load
     offered = (load.rate_per_s or 0.0) * load.peak
-    replicas = max(1, plan.hardware.replicas.minimum)
+    replicas = max(1, result.detail.running.hardware.replicas.most)
     wanted = math.ceil(offered / (most / replicas) / COMFORTABLE)
     holds = largest_rate(result.detail.plan)
     largest = holds.requests_per_s if holds is not None else most / load.peak

@@ -33,12 +33,9 @@ PASSING = FAILING.replace("replicas: {min: 1, max: 4, start_time: 110 s}", "repl
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     replicas = plan.hardware.replicas
-    if replicas.maximum <= replicas.minimum or replicas.start_time_s is None:
+    if not replicas.scales or replicas.start_time_s is None:
         return
-    start, served = replicas.start_time_s, result.shipped.throughput
-    spare = None
-    if served.max_requests_per_s is not None and served.requests_per_s is not None:
-        spare = max(0.0, served.max_requests_per_s - served.requests_per_s)
+    start, spare = replicas.start_time_s, _spare(result)
     limits = [item.limit for item in plan.objectives.limits if item.metric == "time_to_first_token"]
     short = [limit for limit in limits if limit < start]
     carried = (
@@ -61,3 +58,12 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "maximum": replicas.maximum,
         },
     )
+
+
+def _spare(result: PlanResult) -> float | None:
+    """Requests a second that the replicas of the mean rate could serve beside it."""
+    served, running = result.shipped.throughput, result.detail.paid.hardware.replicas
+    if served.max_requests_per_s is None or served.requests_per_s is None:
+        return None
+    share = max(running.minimum, 1) / running.most
+    return max(0.0, served.max_requests_per_s * float(share) - served.requests_per_s)

@@ -92,11 +92,25 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """How many copies of the deployment run. `start_time_s` is how long a new one takes to serve."""
+    """How many copies of the deployment run. `start_time_s` is how long a new one takes to serve.
+
+    target_requests: in one of them, that scaling aims at. None: the planner's own. limit: what scaling may go up to,
+    where minimum and maximum are what it has settled at.
+    """
 
     minimum: int = 1
     maximum: int = 1
     start_time_s: float | None = None
+    target_requests: float | None = None
+    limit: int | None = None
+
+    @property
+    def most(self) -> int:
+        return self.maximum if self.limit is None else self.limit
+
+    @property
+    def scales(self) -> bool:
+        return self.maximum > self.minimum
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ class EngineSettings:
     """Engine keys under their common names. None: not declared (before defaults are taken).
 
     memory_fraction: `gpu_memory_utilization`, `mem_fraction_static` or `free_gpu_memory_fraction`: what it
-    is a share of is the engine module's business. max_num_seqs and max_num_batched_tokens: per
-    data-parallel rank; max_model_len: per sequence. origins: {key: "spec" | "default" | "lever"}.
-    arguments: flags that the planner does not model.
+    is a share of is the engine module's business. routing: over replicas and data-parallel ranks.
+    max_num_seqs and max_num_batched_tokens: per data-parallel rank; max_model_len: per sequence.
+    origins: {key: "spec" | "default" | "lever"}. arguments: flags that the planner does not model.
     """
 
     name: str
@@ -40,6 +40,7 @@ class EngineSettings:
     limit_mm_per_prompt: Mapping[str, int] = field(default_factory=dict)
     mm_processor_kwargs: Mapping[str, Any] = field(default_factory=dict)
     admission: str | None = None
+    routing: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
 

@@ -142,6 +142,25 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class Disturbed:
+    """Figures while replicas are missing.
+
+    what: "replicas-down", "rolling-update" or "rise-to-peak". serving: replicas that serve, at fewest; of: replicas
+    that should. lasts_s: how long it takes. recovers_s: from its beginning until objectives hold again, infinite where
+    they do not within the run; None where it is not simulated.
+    """
+
+    what: str
+    serving: int
+    of: int
+    latency: Latency
+    throughput: Throughput
+    objectives: tuple[ObjectiveOutcome, ...]
+    lasts_s: float | None = None
+    recovers_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Obligation:
     """What a lever obliges to evaluate, and whether there is evidence: missing, stale or covered."""
 
@@ -165,7 +184,8 @@ class LeverStep:
 class PlanResult:
     """Everything that was evaluated of one plan.
 
-    largest_concurrency, largest_context: that fit as shipped; baseline_*: with every lever off.
+    largest_concurrency, largest_context: that fit as shipped; baseline_*: with every lever off. disturbed: what ships
+    while replicas are missing.
     """
 
     baseline: Evaluation
@@ -177,3 +197,4 @@ class PlanResult:
     notes: tuple[str, ...] = ()
     baseline_concurrency: float | None = None
     baseline_context: float | None = None
+    disturbed: tuple[Disturbed, ...] = ()

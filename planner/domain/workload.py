@@ -49,7 +49,8 @@ LoadKind = Literal["concurrency", "offline", "rate", "trace", "sessions", "perio
 class Load:
     """Over all replicas. Only the figures of its kind are set. recording: what the trace holds, once it is read.
 
-    requests: a finite run of so many. peak: objectives hold at so many times the rate.
+    requests: a finite run of so many. peak: objectives hold at so many times the rate. ramp_s: until the rate has risen
+    to its peak.
     """
 
     kind: LoadKind
@@ -65,6 +66,7 @@ class Load:
     actions: int = 1
     requests: int | None = None
     peak: float = 1.0
+    ramp_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

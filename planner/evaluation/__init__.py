@@ -9,7 +9,7 @@ from planner import engines
 from planner.domain.evaluation import Bands, Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
-from planner.evaluation import cost, cost_bands, latency, objectives
+from planner.evaluation import cost, cost_bands, latency, objectives, replicas
 from planner.evaluation.calibrated import calibration_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
@@ -19,32 +19,53 @@ from planner.evaluation.latency import Served
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """An evaluation and what it was made from, for findings and the report."""
+    """An evaluation and what it was made from, for findings and the report.
+
+    running: the plan with the replicas that serve at the peak; paid: with those of the mean rate.
+    """
 
     plan: Plan
     ledger: MemoryLedger
     served: Served
     evaluation: Evaluation
+    running: Plan
+    paid: Plan
 
 
 Simulator = Callable[[Plan, MemoryLedger, Served], Served]
 """Closed forms to what is served, by a run of its own."""
 
 
-def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = None) -> Detail:
+def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = None, lost: int = 0) -> Detail:
     """Of a configured plan (`planner.evaluation.configure`). simulate: loads without a closed form are run.
 
-    simulator: runs any load, in place of that.
+    simulator: runs any load, in place of that. lost: of the replicas that serve, so many are down; they are paid for
+    all the same.
     """
-    ledger = charged(plan, engines.get(plan.engine.name).memory(plan))
+    ledger = ledger_of(plan)
     fitting = _sequences(plan, ledger)
-    served = latency.evaluate(plan, fitting)
+    whole = replicas.settled(plan, fitting)
+    running = replicas.fixed(whole, max(whole.hardware.replicas.minimum - lost, 1)) if lost else whole
+    ledger = ledger if running is plan else ledger_of(running)
+    served = latency.evaluate(running, fitting)
     if simulator is not None:
-        served = simulator(plan, ledger, served)
+        served = simulator(running, ledger, served)
     elif simulate:
-        served = _simulated(plan, ledger, served)
-    ledger = with_load(plan, ledger, served, fitting)
-    spent = cost.evaluate(plan, served, latency.seats_of(plan, fitting))
+        served = _simulated(running, whole, ledger, served)
+    ledger = with_load(running, ledger, served, fitting)
+    paid = replicas.settled(plan, fitting, peak=False)
+    evaluation = evaluated(running, ledger, served, paid)
+    return Detail(plan, ledger, served, evaluation, running, paid)
+
+
+def ledger_of(plan: Plan) -> MemoryLedger:
+    """What the engine and the levers take of an accelerator's memory."""
+    return charged(plan, engines.get(plan.engine.name).memory(plan))
+
+
+def evaluated(plan: Plan, ledger: MemoryLedger, served: Served, paid: Plan) -> Evaluation:
+    """The figures, their cost and the objectives. paid: the plan with the replicas that are paid for."""
+    spent = cost.evaluate(paid, served, latency.seats_of(plan, served.sequences_that_fit))
     overloaded = served.operating.overloaded
     bands = cost_bands.with_cost(plan, bands_of(plan), spent, served.throughput, overloaded=overloaded)
     outcomes = objectives.judge(
@@ -58,18 +79,21 @@ def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = 
         overloaded=overloaded,
     )
     classes = {name: {"latency": own, "throughput": rate} for name, (own, rate) in served.classes.items()}
-    evaluation = Evaluation(ledger.memory, served.latency, served.throughput, spent, outcomes, bands, classes)
-    return Detail(plan, ledger, served, evaluation)
+    return Evaluation(ledger.memory, served.latency, served.throughput, spent, outcomes, bands, classes)
 
 
-def _simulated(plan: Plan, ledger: MemoryLedger, served: Served) -> Served:
-    """The load run through the event simulation, where closed forms only bound it and the queue does not grow."""
+def _simulated(plan: Plan, whole: Plan, ledger: MemoryLedger, served: Served) -> Served:
+    """The load run through the event simulation, where closed forms only bound it and the queue does not grow.
+
+    whole: the plan before replicas were lost; what they had begins anew elsewhere.
+    """
     from planner.evaluation import simulation
 
     grows = served.operating.overloaded and plan.workload.queue is None  # a queue with a limit turns the rest away
     if grows or not ledger.memory.fits or not simulation.wanted(plan):
         return served
-    run = simulation.simulate(plan, ledger, served)
+    run = simulation.failing(whole, plan, ledger, served) if whole is not plan else None
+    run = run or simulation.simulate(plan, ledger, served)
     return served if run is None else simulation.applied(plan, served, run)
 
 
@@ -98,7 +122,8 @@ def _sequences(plan: Plan, ledger: MemoryLedger) -> float | None:
 
 
 def run(plan: Plan) -> PlanResult:
-    """Baseline, ladder and shipped stack, and the largest load that the shipped one holds."""
+    """Baseline, ladder and shipped stack, the largest load that the shipped one holds, and what disturbs it."""
+    from planner.evaluation.disturbed import disturbances
     from planner.evaluation.ladder import climb
     from planner.evaluation.limits import largest_concurrency, largest_context
 
@@ -115,6 +140,7 @@ def run(plan: Plan) -> PlanResult:
         baseline_concurrency=largest_concurrency(bare),
         baseline_context=largest_context(bare),
         detail=found,
+        disturbed=disturbances(found),
     )
 
 

@@ -25,7 +25,7 @@ def evaluate(plan: Plan, served: Served, seats: float) -> Cost:
     phases = phases_of(served.service, served.operating.batch)
     busy = busy_of(plan, throughput, served.latency, engines_of(plan))
     drawn = draw(plan, phases, busy)
-    least, most = max(1, plan.hardware.replicas.minimum), max(1, plan.hardware.replicas.maximum)
+    least, most = max(1, plan.hardware.replicas.minimum), max(1, plan.hardware.replicas.most)
     electricity = _electricity(plan, drawn, least)
     hourly = _hourly(plan, least, electricity)
     rate, output = throughput.requests_per_s, throughput.output_tokens_per_s
@@ -63,11 +63,11 @@ def _saturation(plan: Plan, served: Served, seats: float) -> Saturation | None:
         return None
     phases = phases_of(served.service, max(min(seats, 4096.0), 1.0))
     drawn = draw(plan, phases, 1.0)
-    replicas = max(1, plan.hardware.replicas.minimum)
+    replicas = max(1, plan.hardware.replicas.most)
     hourly = _hourly(plan, replicas, _electricity(plan, drawn, replicas))
     request = _spread(hourly, rate)
     inward, outward = _split(request, phases.prefill_share, mix)
-    watts = drawn.mean_w if drawn else None
+    watts = _watts(plan, drawn, replicas) if drawn else None
     return Saturation(
         requests_per_s=rate,
         prefill_share=phases.prefill_share,
@@ -113,13 +113,18 @@ def _hourly(plan: Plan, replicas: int, electricity: float | None) -> float | Non
 
 
 def _electricity(plan: Plan, drawn: Draw | None, replicas: int) -> float | None:
-    """USD an hour: mean watts x PUE x 3600 s x USD a joule. Replicas draw alike, spares idle."""
+    """USD an hour: mean watts x PUE x 3600 s x USD a joule."""
     price, hardware = plan.hardware.power.electricity_usd_per_j, plan.hardware
     if price is None or drawn is None:
         return None
+    return _watts(plan, drawn, replicas) * hardware.power.pue * 3600.0 * price
+
+
+def _watts(plan: Plan, drawn: Draw, replicas: int) -> float:
+    """Of so many replicas, which draw alike, and of the spares, which idle."""
+    hardware = plan.hardware
     spares = hardware.spares * drawn.idle_w
-    watts = (drawn.mean_w - spares) * replicas / max(1, hardware.replicas.minimum) + spares
-    return watts * hardware.power.pue * 3600.0 * price
+    return (drawn.mean_w - spares) * replicas / max(1, hardware.replicas.minimum) + spares
 
 
 def _split(request_usd: float | None, prefill: float | None, mix: Mix) -> tuple[float | None, float | None]:

@@ -30,7 +30,10 @@ STABLE = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Everything that latency.evaluate finds. simulated: `evaluation.simulation.Summary`, if any."""
+    """Everything that latency.evaluate finds. simulated: `evaluation.simulation.Summary`, if any.
+
+    sequences_that_fit: of mean length, on one rank.
+    """
 
     latency: Latency
     throughput: Throughput
@@ -38,6 +41,7 @@ class Served:
     service: Service
     classes: Mapping[str, tuple[Latency, Throughput]]
     simulated: Any = None
+    sequences_that_fit: float | None = None
 
 
 def engines_of(plan: Plan) -> int:
@@ -67,14 +71,14 @@ def evaluate(plan: Plan, sequences_that_fit: float | None) -> Served:
             decode=latency.decode,
             prefill=latency.prefill,
         )
-        return Served(alone, Throughput(), operating, service, {})
+        return Served(alone, Throughput(), operating, service, {}, sequences_that_fit=sequences_that_fit)
     throughput = _throughput(service, operating, seats)
     classes: dict[str, tuple[Latency, Throughput]] = {}
     if len(plan.workload.classes) > 1 and mix.has_prompt:
         for item, share in zip(mix.classes, mix.shares, strict=True):
             own = mix_of(plan, (item,))
             classes[item.name] = (_latency(service, operating, own), _scaled(throughput, share, own, operating))
-    return Served(latency, throughput, operating, service, classes)
+    return Served(latency, throughput, operating, service, classes, sequences_that_fit=sequences_that_fit)
 
 
 # ------------------------------------------------------------------ where it works
@@ -321,9 +325,15 @@ def _throughput(service: Service, operating: Operating, seats: float) -> Through
         requests_per_s=requests,
         output_tokens_per_s_per_user=1.0 / operating.itl_s if mix.has_gaps and not operating.overloaded else None,
         output_tokens_per_s_per_accelerator=output / cards,
-        max_requests_per_s=ranks / service.request_s(most),
+        max_requests_per_s=ranks / service.request_s(most) * _more(plan),
         rejected_fraction=None if operating.overloaded else 0.0,
     )
+
+
+def _more(plan: Plan) -> float:
+    """How many times the replicas that serve there may be."""
+    replicas = plan.hardware.replicas
+    return max(replicas.most, replicas.minimum, 1) / max(replicas.minimum, 1)
 
 
 def _scaled(total: Throughput, share: float, mix: Mix, operating: Operating) -> Throughput:

@@ -82,7 +82,7 @@ def draw(plan: Plan, phases: Phases, busy: float) -> Draw | None:
 
 def most_w(hardware: Hardware, accelerator_w: float, idle_w: float) -> float:
     """Every replica that may run, each accelerator at `accelerator_w`; hosts, and spares that idle, beside."""
-    replicas = max(1, hardware.replicas.maximum)
+    replicas = max(1, hardware.replicas.most)
     running = replicas * (hardware.count * accelerator_w + (hardware.power.host_w or 0.0))
     return running + hardware.spares * idle_w
 

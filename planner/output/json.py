@@ -43,11 +43,12 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
         "shipped": None,
         "baseline": None,
         "levers": [],
+        "disturbed": [],
         "provenance": {"catalog": {}, "calibration": None, "assumptions": []},
     }
     if plan is None or result is None:
         return body
-    replicas = max(1, plan.hardware.replicas.minimum)
+    replicas = max(1, result.detail.running.hardware.replicas.minimum)
     body.update(
         model=model_of(result.detail.plan),
         accelerators=plan.hardware.count * replicas,
@@ -55,6 +56,7 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
         shipped=plain(result.shipped),
         baseline=plain(result.baseline),
         levers=[lever_of(step) for step in result.steps],
+        disturbed=plain(result.disturbed),
         provenance={
             "catalog": dict(plan.catalogue),
             "calibration": plain(plan.calibration),

@@ -66,7 +66,7 @@ def figures(found: Simulated) -> dict[str, Any]:
 def _run(found: Simulated, run: Run, result: PlanResult) -> dict[str, Any]:
     plan: Plan = result.detail.plan
     outcome = run.outcome
-    whole = run.of_engines / len(run.engines)
+    whole = 1.0 / run.share
     return {
         "load": _load(found, plan),
         "seed": found.asked.seed,

@@ -5,10 +5,37 @@ Times are rounded to nanoseconds, so that the last bit of a platform's logarithm
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 PROCESSES = ("poisson", "constant", "gamma")
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """The rate rises from `start_s` on, evenly within `ramp_s`, to `factor` times what it was."""
+
+    start_s: float
+    ramp_s: float
+    factor: float
+
+    def at(self, even_s: float) -> float:
+        """When what would have come at `even_s` at the first rate comes: the time with as many arrivals before it.
+
+        arrivals(t) = t before the rise, then s + x + (f - 1) x^2 / (2 r) at x = t - s, then f more each second.
+        """
+        left = even_s - self.start_s
+        if left <= 0.0:
+            return even_s
+        more = self.factor - 1.0
+        ramp = self.ramp_s
+        in_ramp = ramp * (1.0 + more / 2.0)
+        if left >= in_ramp:
+            return self.start_s + ramp + (left - in_ramp) / self.factor
+        # x + more x^2 / (2 ramp) = left
+        return self.start_s + 2.0 * left / (1.0 + math.sqrt(1.0 + 2.0 * more * left / ramp))
 
 
 def generator(seed: int, stream: str) -> random.Random:

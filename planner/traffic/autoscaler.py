@@ -23,13 +23,17 @@ PODS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """Replicas between `minimum` and all that there are. wanted: requests in one. start_s: until a new one serves."""
+    """Replicas between `minimum` and all that there are. wanted: requests in one. start_s: until a new one serves.
+
+    first: that serve at the beginning; `minimum` where it is 0.
+    """
 
     minimum: int
     start_s: float
     wanted: float
     every_s: float = EVERY_S
     hold_s: float = HOLD_S
+    first: int = 0
 
 
 @dataclass(slots=True)

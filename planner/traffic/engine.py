@@ -99,7 +99,6 @@ class EngineSimulation:
     _batch: int = 0
     _seated: int = 0
     _context_sum: float = 0.0
-    _backlog: int = 0
     _order: count[int] = field(default_factory=count)
     _write: Callable[[tuple[float, float, float, float, float]], None] = field(init=False)
 
@@ -120,10 +119,9 @@ class EngineSimulation:
         return self._seated + len(self._waiting) + len(self._arrivals)
 
     @property
-    def tokens(self) -> int:
-        """Prompt tokens that wait to be computed."""
-        coming = sum(item.prompt - item.cached for _, _, item in self._arrivals)
-        return self._backlog + coming + sum(item.target - item.computed for item in self._prefilling)
+    def waiting(self) -> int:
+        """Requests that have come and do not run yet."""
+        return len(self._waiting) + len(self._arrivals)
 
     @property
     def idle(self) -> bool:
@@ -174,7 +172,7 @@ class EngineSimulation:
         limits = self.limits
         self._arrivals, self._waiting, self._prefilling = [], deque(), deque()
         self._running, self._decoding = [], []
-        self._batch = self._seated = self._backlog = 0
+        self._batch = self._seated = 0
         self._context_sum = 0.0
         self.pool = BlockPool(limits.blocks or UNBOUNDED_BLOCKS, limits.block_tokens, clock=self.pool.clock)
         self.prefixes = PrefixCache(self.pool)
@@ -330,22 +328,15 @@ class EngineSimulation:
                 self._reject(request, "queue is full", at)
             else:
                 self._waiting.append(request)
-                self._backlog += request.prompt - request.cached
 
     def _expired(self, request: Request, at: float | None = None) -> bool:
         """Drop the head of the queue when it has waited too long."""
         last = request.ready_s + self.limits.queue_s
         if request.preemptions or last > (self.now if at is None else at):
             return False
-        self._next_in_line()
+        self._waiting.popleft()
         self._reject(request, "waited too long", last)
         return True
-
-    def _next_in_line(self) -> Request:
-        """Take the head of the queue out of it."""
-        request = self._waiting.popleft()
-        self._backlog -= request.prompt - request.cached
-        return request
 
     def _reject(self, request: Request, why: str, at: float) -> None:
         request.rejected = why
@@ -365,7 +356,7 @@ class EngineSimulation:
         new = private + (self.prefixes.new_blocks(pieces) if pieces else 0)
         if pool.used + new + growing + (limits.kept_blocks if self._seated else 0) > pool.total:
             return False
-        self._next_in_line()
+        self._waiting.popleft()
         cached = request.cached if not request.preemptions else 0
         if pieces:
             cached = max(cached, self.prefixes.look_up(pieces))
@@ -494,7 +485,6 @@ class EngineSimulation:
         request.finished_s = self.now
         self.preemptions += 1
         self._waiting.appendleft(request)
-        self._backlog += request.prompt - request.cached
 
     def _reset(self, request: Request) -> None:
         """As it came, but for its arrival and what the caller has seen of it."""
@@ -506,7 +496,7 @@ class EngineSimulation:
     def _stuck(self) -> None:
         """Nothing runs and the head of the queue cannot be admitted: it never can."""
         if self._waiting and not self._seated:
-            self._reject(self._next_in_line(), "longer than the cache", self.now)
+            self._reject(self._waiting.popleft(), "longer than the cache", self.now)
 
 
 def steps_until(duration: float, first: float, rise: float) -> int:

@@ -105,7 +105,7 @@ class Fleet:
         if self.rollout is not None:
             self._at(self.rollout.start_s, lambda at: self._roll(at, 0))
         if self.scaling is not None:
-            for replica in range(self.scaling.minimum, self.replicas):
+            for replica in range(max(self.scaling.first, self.scaling.minimum), self.replicas):
                 self._states[replica] = OFF
             autoscaler = Autoscaler(self.scaling, self.replicas)
             self._at(self.scaling.every_s, lambda at: self._scale(at, autoscaler))

@@ -67,7 +67,7 @@ def outcome(
     everyone = [item for engine in engines for item in engine.done if owner is None or item.owner == owner]
     looked = [item for item in everyone if begin_s <= item.arrival_s <= end_s]
     served = [item for item in looked if not item.rejected]
-    stretches = [row for engine in engines for row in engine.gaps.stretches(begin_s)]
+    stretches = [row for engine in engines for row in engine.gaps.stretches(begin_s, end_s)]
     finished = max((item.finished_s for item in served), default=begin_s)
     span = max(min(finished, max((e.now for e in engines), default=0.0)) - begin_s, 0.0)
     total = max(sum(engine.now for engine in engines), 1e-12)

@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import count, islice, takewhile
 
 from planner.domain.trace import Trace
-from planner.traffic.arrivals import generator, times
+from planner.traffic.arrivals import Rise, generator, times
 from planner.traffic.request import Request
 
 
@@ -109,14 +109,17 @@ class Source:
     lookahead_s: float = 0.0
 
 
-def open_loop(kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], requests: int, seed: int) -> Source:
+def open_loop(
+    kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], requests: int, seed: int, rise: Rise | None = None
+) -> Source:
     """Arrivals that do not wait for one another. rates: (requests a second, process, variation) of each kind.
 
-    A kind of several turns arrives in sessions: the rate counts sessions, and its turns follow.
+    A kind of several turns arrives in sessions: the rate counts sessions, and its turns follow. rise: of all rates.
     """
     drawings = [Drawing(kind, owner, seed) for owner, kind in enumerate(kinds)]
+    when = (lambda at: at) if rise is None else lambda at: round(rise.at(at), 9)
     streams = [
-        (drawing.first(at) for at in times(process, rate, variation, seed, f"arrivals/{drawing.owner}"))
+        (drawing.first(when(at)) for at in times(process, rate, variation, seed, f"arrivals/{drawing.owner}"))
         for drawing, (rate, process, variation) in zip(drawings, rates, strict=True)
         if rate > 0
     ]
@@ -125,11 +128,17 @@ def open_loop(kinds: Sequence[Kind], rates: Sequence[tuple[float, str, float]], 
 
 
 def closed_loop(
-    kinds: Sequence[Kind], concurrency: int, requests: int, seed: int, owners: Sequence[int] | None = None
+    kinds: Sequence[Kind],
+    concurrency: int,
+    requests: int,
+    seed: int,
+    owners: Sequence[int] | None = None,
+    over_s: float = 0.0,
 ) -> Source:
-    """So many requests at all times, all of the first at once; each that ends is followed by another.
+    """So many requests (sessions, of kinds with turns) at all times; each that ends is followed by another.
 
-    owners: the kinds that take part, by index; all where it is None.
+    The first come evenly over `over_s`, or all at once. owners: the kinds that take part, by index; all where it is
+    None.
     """
     drawings = [Drawing(kind, owner, seed) for owner, kind in enumerate(kinds)]
     chosen = _mixture(kinds, range(len(kinds)) if owners is None else owners)
@@ -141,7 +150,8 @@ def closed_loop(
             return turn
         return drawings[next(chosen)].first(at) if next(left) < requests else None
 
-    first = (drawings[next(chosen)].first(0.0) for _ in range(min(concurrency, requests)))
+    starting = min(concurrency, requests)
+    first = (drawings[next(chosen)].first(round(over_s * index / starting, 9)) for index in range(starting))
     return Source(first, follow, *_pause(kinds))
 
 
@@ -169,10 +179,16 @@ def side_by_side(sources: Sequence[Source]) -> Source:
     return Source(together, follow, bool(pauses), min(pauses, default=0.0))
 
 
-def recorded(trace: Trace, scale: float = 1.0, requests: int | None = None, caching: bool = False) -> Source:
-    """A trace, its arrivals `scale` times as dense. Its blocks are looked up where the engine has a prefix cache."""
+def recorded(
+    trace: Trace, scale: float = 1.0, requests: int | None = None, caching: bool = False, share: float = 1.0
+) -> Source:
+    """A trace, its arrivals `scale` times as dense. Its blocks are looked up where the engine has a prefix cache.
+
+    share: of the requests, one every so often, as a router that takes engines in turn would give some of them.
+    """
     total = len(trace.arrival_s) if requests is None else min(requests, len(trace.arrival_s))
-    return Source(_recorded(trace, index, scale, caching) for index in range(total))
+    kept = (index for index in range(total) if int((index + 1) * share) > int(index * share))
+    return Source(_recorded(trace, index, scale, caching) for index in kept)
 
 
 def _recorded(trace: Trace, index: int, scale: float, caching: bool) -> Request:

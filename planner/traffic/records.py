@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import fsum
+from math import fsum, inf
 
 
 @dataclass(slots=True)
@@ -19,13 +19,13 @@ class Gaps:
 
     rows: array[float] = field(default_factory=lambda: array("d"))
 
-    def stretches(self, begin_s: float = 0.0) -> list[tuple[float, float, float, float]]:
-        """(first, rise, count, weight) of those that start at `begin_s` or later."""
+    def stretches(self, begin_s: float = 0.0, end_s: float = inf) -> list[tuple[float, float, float, float]]:
+        """(first, rise, count, weight) of those that start between `begin_s` and `end_s`."""
         rows = self.rows
         columns = zip(rows[1::5], rows[2::5], rows[3::5], rows[4::5], strict=True)
-        if begin_s <= 0.0:
+        if begin_s <= 0.0 and end_s == inf:
             return list(columns)
-        return [row for start, row in zip(rows[0::5], columns, strict=True) if start >= begin_s]
+        return [row for start, row in zip(rows[0::5], columns, strict=True) if begin_s <= start <= end_s]
 
 
 @dataclass(slots=True)

@@ -1,22 +1,23 @@
-"""Which engine gets a request: in turn, the one with the fewest requests, or the one where it costs the least.
+"""Which engine gets a request: in turn, the one with the fewest requests, or the one that has most of its prompt.
 
     round-robin    each in turn
     least-loaded   fewest requests, running and waiting
-    prefix-aware   fewest tokens to compute and to hold: new prompt tokens there + prompt tokens that wait there
-                   + tokens of its cache that are in use
+    prefix-aware   largest 3 x share of the prompt that is cached there + 2 x (1 - share of its cache in use)
+                   + 2 x (1 - how long its queue is, from the shortest to the longest of all)
 
-Source of the last: the key-value router of NVIDIA Dynamo, cost = overlap weight x prefill blocks + decode blocks,
-at its default weight of 1 (docs.nvidia.com/dynamo, KV Router).
+Ties go in turn. Source of the last: the endpoint picker of the Kubernetes Gateway API Inference Extension, its scorers
+and their default weights (prefix cache 3, queue 2, cache utilisation 2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.traffic.engine import EngineSimulation
+from planner.traffic.engine import UNBOUNDED_BLOCKS, EngineSimulation
 from planner.traffic.request import Request
 
 ROUTERS = ("round-robin", "least-loaded", "prefix-aware")
+PREFIX_WEIGHT, QUEUE_WEIGHT, CACHE_WEIGHT = 3.0, 2.0, 2.0
 
 
 def choose(
@@ -25,15 +26,21 @@ def choose(
     """Index of the engine, of those that serve. turn: requests placed before, which breaks ties in turn."""
     if router == "round-robin" or len(serving) == 1:
         return serving[turn % len(serving)]
-    cost = _tokens if router == "prefix-aware" else _requests
     size = len(engines)
-    return min(serving, key=lambda index: (cost(engines[index], request), (index - turn) % size))
+    if router == "least-loaded":
+        return min(serving, key=lambda index: (engines[index].load, (index - turn) % size))
+    queues = {index: engines[index].waiting for index in serving}
+    shortest, longest = min(queues.values()), max(queues.values())
+
+    def score(index: int) -> float:
+        queue = (longest - queues[index]) / (longest - shortest) if longest > shortest else 1.0
+        return _of_engine(engines[index], request) + QUEUE_WEIGHT * queue
+
+    return min(serving, key=lambda index: (-score(index), (index - turn) % size))
 
 
-def _requests(engine: EngineSimulation, request: Request) -> int:
-    return engine.load
-
-
-def _tokens(engine: EngineSimulation, request: Request) -> int:
-    found = engine.prefixes.look_up(request.prefixes) if request.prefixes else request.cached
-    return request.prompt - found + engine.tokens + engine.pool.used * engine.pool.size
+def _of_engine(engine: EngineSimulation, request: Request) -> float:
+    found = engine.prefixes.look_up(request.prefixes) if request.prefixes else 0
+    unlimited = engine.pool.total == UNBOUNDED_BLOCKS
+    used = engine.load / engine.limits.seats if unlimited else engine.pool.used / engine.pool.total
+    return PREFIX_WEIGHT * found / request.prompt + CACHE_WEIGHT * (1.0 - used)

@@ -5,6 +5,7 @@ same figures.
 """
 
 from planner.evaluation.simulation.figures import applied, kept_of
+from planner.evaluation.simulation.missing import failing, rising, rolling
 from planner.evaluation.simulation.run import MOST_ASKED, Run, Summary, simulate, summary, wanted
 from planner.evaluation.simulation.serving import clock_of, limits_of
 
@@ -14,8 +15,11 @@ __all__ = [
     "Summary",
     "applied",
     "clock_of",
+    "failing",
     "kept_of",
     "limits_of",
+    "rising",
+    "rolling",
     "simulate",
     "summary",
     "wanted",

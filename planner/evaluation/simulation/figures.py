@@ -60,7 +60,7 @@ def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run, owner:
 
 def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throughput:
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
-    whole = run.of_engines / len(run.engines)
+    whole = 1.0 / run.share
     load = plan.workload.load
     finite = load.requests is not None or load.kind in ("trace", "sessions") or plan.workload.queue is not None
     if not finite:  # an open load that is held serves what comes; the sample's own rate is noise

@@ -7,60 +7,72 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from planner.domain.plan import Plan
 from planner.domain.workload import Length, Load, RequestClass
 from planner.evaluation.mix import cached_tokens, images, prompt_tokens, quantile
+from planner.traffic.arrivals import Rise
 from planner.traffic.population import Kind, Source, closed_loop, open_loop, recorded, side_by_side
 
 SLICES = 512
 SPREAD = 0.1
 
 
-def source_of(plan: Plan, share: float, requests: int, seed: int) -> Source:
-    """share: of the load, that the simulated engines get. Classes with loads of their own send them side by side."""
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is drawn of a load. share: of it, that the simulated engines get. scale: so many times as dense.
+
+    requests: sessions, of classes that have them. rise: the load is at its mean rate until it rises to the peak; at the
+    peak all the time where it is None. session_s: of one session, about, over which the first of them start.
+    """
+
+    requests: int
+    seed: int
+    share: float = 1.0
+    scale: float = 1.0
+    rise: Rise | None = None
+    session_s: float = 0.0
+
+
+def source_of(plan: Plan, drawn: Drawn) -> Source:
+    """Requests of all classes; those with loads of their own, of several kinds, side by side."""
     workload = plan.workload
     kinds = [_kind(plan, item) for item in workload.classes]
     own = [item.load for item in workload.classes]
     if all(load is not None for load in own) and len({load.kind for load in own if load}) > 1:
-        each = max(requests // len(kinds), 1)
-        return side_by_side(
-            [
-                _one_load(plan, load, kinds, [index], share, each, seed)
-                for index, load in enumerate(own)
-                if load is not None
-            ]
-        )
-    return _one_load(plan, workload.load, kinds, range(len(kinds)), share, requests, seed)
+        each = replace(drawn, requests=max(drawn.requests // len(kinds), 1))
+        loads = [(index, load) for index, load in enumerate(own) if load is not None]
+        return side_by_side([_one_load(plan, load, kinds, [index], each) for index, load in loads])
+    return _one_load(plan, workload.load, kinds, range(len(kinds)), drawn)
 
 
-def _one_load(
-    plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[int], share: float, requests: int, seed: int
-) -> Source:
+def _one_load(plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[int], drawn: Drawn) -> Source:
     """One load, sent by the classes `owners`."""
+    density = drawn.share * drawn.scale
     if load.kind == "trace" and load.recording is not None:
         caching = plan.techniques.prefix_caching
-        return recorded(load.recording, load.scale * load.peak * share, requests, caching)
+        return recorded(load.recording, load.scale * load.peak * drawn.scale, drawn.requests, caching, drawn.share)
     closed = {
-        "sessions": float(load.sessions or 1) * share,
-        "offline": float(requests),
-        "concurrency": (load.concurrency or 1.0) * share,
+        "sessions": float(load.sessions or 1) * density,
+        "offline": float(drawn.requests),
+        "concurrency": (load.concurrency or 1.0) * density,
     }
     if load.kind in closed:
         spread = [replace(kind, outputs=_spread(kind.outputs)) for kind in kinds]
-        return closed_loop(spread, max(round(closed[load.kind]), 1), requests, seed, owners)
+        over = drawn.session_s if load.kind == "sessions" else 0.0
+        return closed_loop(spread, max(round(closed[load.kind]), 1), drawn.requests, drawn.seed, owners, over)
     if load.kind == "period":
         period = (load.period_s or 1.0) * load.actions
         rates = [(kind.share / period, "constant", 0.0) for kind in kinds]
     else:
-        rates = _rates(plan, share)
-    return open_loop(kinds, [rate if index in owners else (0.0, "poisson", 1.0) for index, rate in enumerate(rates)],
-                     requests, seed)  # fmt: skip
+        rates = _rates(plan, density, peak=drawn.rise is None)
+    chosen = [rate if index in owners else (0.0, "poisson", 1.0) for index, rate in enumerate(rates)]
+    return open_loop(kinds, chosen, drawn.requests, drawn.seed, drawn.rise)
 
 
-def _rates(plan: Plan, share: float) -> list[tuple[float, str, float]]:
+def _rates(plan: Plan, density: float, peak: bool) -> list[tuple[float, str, float]]:
     """(rate, process, variation) of each class: its own load's, or its share of all."""
     load, classes = plan.workload.load, plan.workload.classes
     total = math.fsum(item.share for item in classes) or 1.0
@@ -68,8 +80,8 @@ def _rates(plan: Plan, share: float) -> list[tuple[float, str, float]]:
     for item in classes:
         own = item.load if item.load is not None and item.load.kind == "rate" else None
         chosen = own or load
-        rate = (chosen.rate_per_s or 0.0) * chosen.peak * share * (1.0 if own else item.share / total)
-        found.append((rate, chosen.process, chosen.cv or 1.0))
+        rate = (chosen.rate_per_s or 0.0) * (chosen.peak if peak else 1.0)
+        found.append((rate * density * (1.0 if own else item.share / total), chosen.process, chosen.cv or 1.0))
     return found
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
-from planner.evaluation.latency import Served, engines_of
-from planner.evaluation.simulation.requests import source_of
+from planner.evaluation.latency import Served, seats_of
+from planner.evaluation.replicas import target_of
+from planner.evaluation.simulation.happening import Happening, Shown
+from planner.evaluation.simulation.requests import Drawn, source_of
 from planner.evaluation.simulation.serving import clock_of, limits_of
 from planner.traffic.engine import EngineSimulation
-from planner.traffic.fleet import Fleet
+from planner.traffic.fleet import ROUTERS, Fleet, Scaling
 from planner.traffic.outcome import Outcome, outcome
 from planner.traffic.population import until
 
@@ -20,6 +22,9 @@ REQUESTS = 4_000
 """Of a run without a length of its own: the 99th percentile then rests on forty requests."""
 RESIDENCES = 12.0
 """A run lasts at least so many times what a request stays, so that it is mostly in its steady state."""
+LIFETIMES = 3.0
+"""Of live sessions: while the first start, and two in which all are there."""
+FEWEST_LIFETIMES = 1.5
 MOST_REQUESTS = 40_000
 MOST_ASKED = 1_000_000
 """Of a run whose length was asked for."""
@@ -33,15 +38,20 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A simulation and what was read off it. engines: of `of_engines` that serve; the load is their share of it."""
+    """A simulation and what was read off it. engines: some of those that serve; `share`: of the load, theirs."""
 
     engines: Sequence[EngineSimulation]
     fleet: Fleet
     outcome: Outcome
     by_class: dict[str, Outcome]
-    of_engines: int
+    share: float
     begin_s: float
     end_s: float
+
+    @property
+    def of_engines(self) -> int:
+        """Engines that there are."""
+        return round(len(self.engines) / self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,13 @@ class Summary:
     outcome: Outcome
     by_class: Mapping[str, Outcome]
     shown_engines: int
-    of_engines: int
+    share: float
     serving: Sequence[tuple[float, int, int]] = ()
 
 
 def summary(run: Run) -> Summary:
     """Engines left out: they hold every request."""
-    return Summary(run.outcome, run.by_class, len(run.engines), run.of_engines, tuple(run.fleet.serving_s))
+    return Summary(run.outcome, run.by_class, len(run.engines), run.share, tuple(run.fleet.serving_s))
 
 
 def wanted(plan: Plan) -> bool:
@@ -71,43 +81,104 @@ def wanted(plan: Plan) -> bool:
     return load.kind in ("rate", "sessions", "period") or load.requests is not None
 
 
-def simulate(plan: Plan, ledger: MemoryLedger, served: Served, scale: float = 1.0, seed: int = SEED,
-             progress: Callable[[int], None] | None = None, requests: int | None = None,
-             until_s: float = math.inf) -> Run | None:  # fmt: skip
+def simulate(
+    plan: Plan,
+    ledger: MemoryLedger,
+    served: Served,
+    scale: float = 1.0,
+    seed: int = SEED,
+    progress: Callable[[int], None] | None = None,
+    requests: int | None = None,
+    until_s: float = math.inf,
+    happening: Happening | None = None,
+) -> Run | None:
     """The declared load, `scale` times as dense. None where a run would be too long to make.
 
     progress: called with the requests done so far. requests: how many to send over the deployment, whatever the time
     it takes (sessions, where those are counted); None: what the figures need. until_s: nothing arrives from then on.
     """
-    total = engines_of(plan)
-    shown = min(total, MOST_ENGINES)
-    share = shown / total
-    sent = _requests(plan, served, share) if requests is None else math.ceil(requests * share)
+    shown = happening.shown if happening and happening.shown else _affordable(plan, served)
+    happens = happening or _scaling(plan, served, shown)
+    sent = happens.requests or requests_of(plan, served, shown.share)
+    if requests is not None:
+        sent = math.ceil(requests * shown.share)
     if sent < 1:
         return None
     limits = limits_of(plan, ledger, served.service)
     clock = clock_of(served.service, limits)
-    engines = [EngineSimulation(clock, limits) for _ in range(shown)]
-    fleet = Fleet(engines, progress=progress)
-    source = source_of(plan, share * scale, sent, seed)
+    engines = [EngineSimulation(clock, limits) for _ in range(shown.replicas * shown.ranks)]
+    fleet = Fleet(
+        engines,
+        router=plan.engine.routing or ROUTERS[0],
+        group=shown.ranks,
+        outages=happens.outages,
+        rollout=happens.rollout,
+        scaling=happens.scaling,
+        progress=progress,
+    )
+    lasts = session_s(plan, served)
+    source = source_of(plan, Drawn(sent, seed, shown.share, scale, happens.rise, lasts))
     fleet.run(until(source, until_s) if until_s < math.inf else source)
-    begin, end = _looked_at(plan, engines)
+    begin, end = happens.looked_at(fleet) if happens.looked_at else _looked_at(plan, engines, lasts)
     owners = {item.name: index for index, item in enumerate(plan.workload.classes)}
     several = len(owners) > 1 and plan.workload.load.kind != "trace"
     by_class = {name: outcome(engines, begin, owner, end) for name, owner in owners.items()} if several else {}
-    return Run(engines, fleet, outcome(engines, begin, None, end), by_class, total, begin, end)
+    return Run(engines, fleet, outcome(engines, begin, None, end), by_class, shown.share, begin, end)
 
 
-def _looked_at(plan: Plan, engines: Sequence[EngineSimulation]) -> tuple[float, float]:
-    """A finite run is looked at whole; of others the first tenth of the arrivals is left out."""
-    if plan.workload.load.requests is not None or plan.workload.load.kind in ("trace", "period"):
+def shown_of(plan: Plan) -> Shown:
+    """Engines that are simulated, of those that serve; replicas whole where they fit."""
+    replicas = plan.hardware.replicas
+    all_replicas, all_ranks = (
+        max(1, replicas.maximum if replicas.scales else replicas.minimum),
+        plan.engine.data_parallel_size,
+    )
+    ranks = min(all_ranks, MOST_ENGINES)
+    shown = min(all_replicas, max(MOST_ENGINES // ranks, 1))
+    return Shown(shown, ranks, shown * ranks / (all_replicas * all_ranks))
+
+
+def _affordable(plan: Plan, served: Served) -> Shown:
+    """Fewer replicas where all of them would take more live sessions than a run may have."""
+    shown = shown_of(plan)
+    while shown.replicas > 1 and plan.workload.load.kind == "sessions" and not requests_of(plan, served, shown.share):
+        fewer = shown.replicas // 2
+        shown = Shown(fewer, shown.ranks, shown.share * fewer / shown.replicas)
+    return shown
+
+
+def _scaling(plan: Plan, served: Served, shown: Shown) -> Happening:
+    """Replicas follow a recorded load; for others they are settled already (`evaluation.replicas`)."""
+    declared = plan.hardware.replicas
+    if not declared.scales:
+        return Happening()
+    return Happening(scaling=scaling_of(plan, served, shown))
+
+
+def scaling_of(plan: Plan, served: Served, shown: Shown) -> Scaling:
+    """Of the replicas that are simulated. A start of no declared time is at once."""
+    declared = plan.hardware.replicas
+    fewest = max(round(declared.minimum * shown.replicas / declared.maximum), 1)
+    wanted = target_of(plan, served.service, seats_of(plan, served.sequences_that_fit))
+    return Scaling(fewest, declared.start_time_s or 0.0, wanted * shown.ranks / plan.engine.data_parallel_size)
+
+
+def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float) -> tuple[float, float]:
+    """A finite run is looked at whole. Of others the first tenth of the arrivals is left out; of live sessions what
+    comes before all have started, and after the last has."""
+    load = plan.workload.load
+    if load.requests is not None or load.kind in ("trace", "period"):
         return 0.0, math.inf
+    if load.kind == "sessions":
+        last = max((item.arrival_s for engine in engines for item in engine.done if not item.turn), default=0.0)
+        return session_s, last if last > 1.5 * session_s else math.inf
     arrivals = sorted(item.arrival_s for engine in engines for item in engine.done)
     return (arrivals[int(len(arrivals) * WARM_UP)] if arrivals else 0.0), math.inf
 
 
-def _requests(plan: Plan, served: Served, share: float) -> int:
-    """How many requests a run takes: as declared, or enough for its percentiles, within what time allows."""
+def requests_of(plan: Plan, served: Served, share: float) -> int:
+    """How many requests a run takes, sessions counted once: as declared, or enough for its percentiles, within what
+    time allows."""
     load, mix = plan.workload.load, served.service.mix
     budget = float(plan.engine.max_num_batched_tokens or 8192)
     steps = mix.prompt / budget + 2.0
@@ -117,13 +188,32 @@ def _requests(plan: Plan, served: Served, share: float) -> int:
         held = len(recording.arrival_s) if recording is not None else 0
         wanted_requests = float(min(load.requests or held, held))
         return int(wanted_requests) if wanted_requests * steps <= 20.0 * MOST_STEPS else 0
+    turns = turns_of(plan)
     if load.requests is not None:
-        return math.ceil(load.requests * share) if load.requests * share <= 10.0 * most else 0
+        return math.ceil(load.requests * share) if load.requests * share * turns <= 10.0 * most else 0
+    if load.kind == "sessions":
+        live = float(load.sessions or 1) * share
+        sessions = min(max(REQUESTS / turns, live * LIFETIMES), most / turns)
+        return math.ceil(sessions) if sessions >= live * FEWEST_LIFETIMES else 0
     stays = served.service.mean_prefill_s + max(mix.output - 1.0, 0.0) * served.operating.itl_s
-    inside = {
-        "rate": (load.rate_per_s or 0.0) * load.peak * share * stays,
-        "sessions": float(load.sessions or 1) * share,
-        "period": 1.0,
-    }.get(load.kind, 1.0)
+    inside = {"rate": (load.rate_per_s or 0.0) * load.peak * share * stays}.get(load.kind, 1.0)
     found = min(max(REQUESTS, inside * RESIDENCES), most)
-    return int(found) if found >= FEWEST else 0
+    return max(int(found / turns), 1) if found >= FEWEST else 0
+
+
+def turns_of(plan: Plan) -> float:
+    """Requests of one arrival, mean: the turns of a session."""
+    classes = plan.workload.classes
+    total = math.fsum(item.share for item in classes) or 1.0
+    return math.fsum(item.share * (item.session.turns if item.session else 1) for item in classes) / total
+
+
+def session_s(plan: Plan, served: Served) -> float:
+    """How long a session lasts, about: its turns, each served as the mean request is, and the pauses between them."""
+    stays = served.service.mean_prefill_s + max(served.service.mix.output - 1.0, 0.0) * served.operating.itl_s
+    longest = 0.0
+    for item in plan.workload.classes:
+        if item.session:
+            turns = item.session.turns
+            longest = max(longest, turns * stays + (turns - 1) * item.session.turn_delay_s)
+    return longest

@@ -18,7 +18,7 @@ from planner.contract import schemas
 ALLOWED = """
 cost growth money price share time tokens whole_number memory_or_none
 accelerator_figures/price hardware/price hardware/reserved list_price/price list_price/spot
-workload/fixed/* workload/growth/rate scaling/start_time session/turn_delay session/context_growth
+workload/fixed/* workload/growth/rate scaling/start_time load/ramp session/turn_delay session/context_growth
 prefix/shared_tokens prefix/hit_rate request_class/images/count request_class/adapters
 objectives/cost/max objectives/cost/min objectives/replicas_down share_limit/max share_limit/min
 objectives/cost_per_million_output_tokens/max objectives/cost_per_million_output_tokens/min
@@ -47,7 +47,7 @@ capacities/driver capacities/framework capacities/marketed capacities/total capa
 compute/fp32 compute/tf32 compute/bf16 compute/fp16 compute/fp8 compute/int8 compute/fp4 compute/int4
 derate/bandwidth derate/compute efficiency/value partition/compute_slices partition/memory_share list_price/accelerators
 hardware/count hardware/replicas hardware/usable_memory hardware/host/memory hardware/host/bandwidth hardware/host/link
-interconnect/domain interconnect/scale_up interconnect/scale_out scaling/min scaling/max
+interconnect/domain interconnect/scale_up interconnect/scale_out scaling/min scaling/max scaling/target_requests
 kubernetes/shared_memory kubernetes/accelerators
 engine/tensor_parallel_size engine/pipeline_parallel_size engine/data_parallel_size engine/expert_parallel_size
 engine/max_model_len engine/max_num_seqs engine/max_num_batched_tokens engine/block_size engine/num_gpu_blocks_override
