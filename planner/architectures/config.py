@@ -77,11 +77,22 @@ def _with_towers(model: Model, fields: Fields) -> Model:
         return model
     kind = fields.root.get("model_type")
     module = towers.get(kind) if isinstance(kind, str) else None
+    heads = _tower_heads(fields.root)
     if module is None:
-        return replace(model, multimodal=True, notes=(UNCOUNTED,))
+        return replace(model, multimodal=True, tower_heads=heads, notes=(UNCOUNTED,))
     root = Fields(fields.root)
     root.missing, root.problems = fields.missing, fields.problems
-    return replace(model, multimodal=True, towers=module.read(root, model.hidden))
+    return replace(model, multimodal=True, tower_heads=heads, towers=module.read(root, model.hidden))
+
+
+def _tower_heads(root: Mapping[str, Any]) -> int:
+    """Attention heads of the image encoder, 0 where the config does not say."""
+    nested = root.get("thinker_config")
+    vision = root.get("vision_config") or (nested.get("vision_config") if isinstance(nested, Mapping) else None)
+    if not isinstance(vision, Mapping):
+        return 0
+    found = (vision.get(key) for key in ("num_heads", "num_attention_heads", "attention_heads"))
+    return next((value for value in found if type(value) is int and 0 < value <= 1024), 0)
 
 
 def _read(module: Any, fields: Fields, model_type: str) -> tuple[Model | None, list[Finding]]:

@@ -90,6 +90,7 @@ def _model(section: Section, name: str, family: str) -> Model:
         head=None if head is None else _single(section, head),
         norms=section.weights("norms"),
         towers=section.weights("towers"),
+        tower_heads=section.optional("tower_heads") or 0,
         prediction_layers=document_layers.groups(section, "prediction_layers"),
         prediction_extra=section.weights("prediction_extra"),
         dtype=_format(section, "dtype") or "bf16",

@@ -30,7 +30,7 @@ def model(found: Model) -> dict[str, Any]:
         plain["head"] = line_of(found.head)
     order = (
         "hidden", "vocabulary", "max_context", "dtype", "cache_format", "quantization", "nominal", "exact",
-        "multimodal", "notes", "embedding", "head", "norms", "groups", "towers", "prediction_layers",
+        "multimodal", "tower_heads", "notes", "embedding", "head", "norms", "groups", "towers", "prediction_layers",
         "prediction_extra",
     )  # fmt: skip
     return {key: plain[key] for key in order if key in plain}

@@ -2,7 +2,8 @@
 
 Attention heads, the feed-forward's width and one expert's width must divide evenly. KV heads must divide too, or
 the size must be a multiple of them: then ranks hold copies. vLLM and SGLang round the vocabulary up to 64 rows and then
-divide it, so 3, 5, 7 or 24 ranks often fail where heads would divide; TensorRT-LLM rounds it up to the ranks. Where the
+divide it, so 3, 5, 7 or 24 ranks often fail where heads would divide; TensorRT-LLM rounds it up to the ranks. They
+divide the heads of an image encoder too, unless told to keep it whole. Where the
 accelerators owned do not fit any valid size, pipeline stages or replicas use the rest.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.checks._engine_layouts import in_words, layouts, padding_of, problems, valid_for
+from planner.checks._engine_layouts import divided_tower_heads, in_words, layouts, padding_of, problems, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -41,7 +42,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     tensor, expert = settings.tensor_parallel_size, settings.expert_parallel_size
     if settings.name in ("ideal", "llama-cpp") or tensor == 1:
         return
-    broken = problems(model, tensor, expert, padding_of(plan))
+    tower = divided_tower_heads(plan)
+    broken = problems(model, tensor, expert, padding_of(plan), tower)
     if not broken:
         return
     valid = valid_for(plan)
@@ -50,6 +52,9 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if fitting:
         ways = " or ".join(in_words(item) for item in fitting[:2])
         hint += f" Nearest for {plan.hardware.count} accelerators: {ways}."
+    if tower and tower % tensor:
+        flag = "mm-enable-dp-encoder: true" if settings.name == "sglang" else "mm-encoder-tp-mode: data"
+        hint += f" `args: {{{flag}}}` keeps the image encoder whole on every rank."
     yield Finding(
         ID,
         SEVERITY,

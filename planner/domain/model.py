@@ -190,7 +190,8 @@ class Model:
 
     dtype: format of every weight that names none. embedding: token (and position, per-layer) tables.
     head: None where it is tied to the embedding, which then is read as the head too.
-    towers: vision or audio weights. prediction_layers: multi-token-prediction layers, loaded only when
+    towers: vision or audio weights. tower_heads: attention heads of the image encoder, 0 where there is none or its
+    config does not say. prediction_layers: multi-token-prediction layers, loaded only when
     speculation uses them. cache_format: what the checkpoint fixes, else None. exact: False where the
     description comes from bare figures. quantization: the checkpoint's own name of its scheme, else None.
     nominal: the format whose bits by name an ideal engine charges for every parameter; None is `dtype`.
@@ -204,6 +205,7 @@ class Model:
     head: Weight | None = None
     norms: tuple[Weight, ...] = ()
     towers: tuple[Weight, ...] = ()
+    tower_heads: int = 0
     prediction_layers: tuple[LayerGroup, ...] = ()
     prediction_extra: tuple[Weight, ...] = ()
     dtype: str = "bf16"
