@@ -14,6 +14,8 @@ from planner.pipeline import Judgement
 from planner.project import project_of
 from planner.quoting import visible
 
+SUFFIXES = {"markdown": "md", "html": "html"}
+
 
 @click.command(epilog="Example: planner report specs/prod.yaml")
 @click.argument("specs", nargs=-1, required=True, type=SPEC, metavar="SPEC...")
@@ -32,7 +34,7 @@ def report(
     stdout: bool,
     sets: tuple[str, ...],
 ) -> None:
-    """Write the Markdown and HTML decision report of each spec.
+    """Write the Markdown and HTML decision report of each spec, and of a folder the index over all.
 
     A spec that is invalid gets no report: its errors are printed, and the exit status is 1.
     """
@@ -41,6 +43,8 @@ def report(
     status = 0
     for judgement in judgements:
         status = max(status, _one(judgement, formats or ("markdown", "html"), directory, only_check, stdout))
+    if any(spec.is_dir() for spec in specs) and judgements and not stdout:
+        status = max(status, _indexes(judgements, formats or ("markdown", "html"), directory, only_check))
     if not judgements:
         click.echo("there is no Deployment among these specs; only a Deployment has a report", err=True)
         status = 2
@@ -68,11 +72,30 @@ def _one(judgement: Judgement, formats: tuple[str, ...], directory: Path | None,
         write(rendered.get("markdown", next(iter(rendered.values()))))
         return 0
     folder = directory if directory is not None else _folder(judgement)
-    suffixes = {"markdown": "md", "html": "html"}
     status = 0
     for kind, text in rendered.items():
-        path = folder / f"{judgement.plan.name}.{suffixes[kind]}"
+        path = folder / f"{judgement.plan.name}.{SUFFIXES[kind]}"
         status = max(status, _stale(path, text) if only_check else _written(path, text))
+    return status
+
+
+def _indexes(judgements: list[Judgement], formats: tuple[str, ...], directory: Path | None, only_check: bool) -> int:
+    """One index a report folder, over the deployments whose reports stand in it."""
+    from planner.reporting import index_texts
+
+    folders: dict[Path, list[Judgement]] = {}
+    for judgement in judgements:
+        if directory is not None or judgement.document is not None:
+            folders.setdefault(directory if directory is not None else _folder(judgement), []).append(judgement)
+    status = 0
+    for folder, inside in folders.items():
+        if any(item.plan is not None and item.plan.name == "index" for item in inside):
+            click.echo("a deployment is called index, as the index over all is: give it another name", err=True)
+            status = 1
+            continue
+        for kind, text in index_texts(inside, formats).items():
+            path = folder / f"index.{SUFFIXES[kind]}"
+            status = max(status, _stale(path, text) if only_check else _written(path, text))
     return status
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.report.build import build
-from planner.report.render import render_html, render_markdown
+from planner.report.render import render_html, render_index, render_markdown
 from planner.report.report_model import ReportModel
 
-__all__ = ["ReportModel", "build", "render_html", "render_markdown"]
+__all__ = ["ReportModel", "build", "render_html", "render_index", "render_markdown"]

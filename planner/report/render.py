@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from planner.report.index import IndexModel
     from planner.report.report_model import ReportModel
 
+_BESIDE = re.compile(r"[a-z0-9][a-z0-9.-]{0,220}\.(?:md|html)")
+"""A file beside the report, and nothing else: what a link may lead to."""
 _SECTION = re.compile(r"^\d\d_(?P<name>[a-z0-9_]+)\.(?P<format>md|html)\.j2$")
 
 
@@ -46,6 +49,12 @@ def render_html(model: ReportModel) -> str:
     return _page(_html_environment(), "html", model)
 
 
+def render_index(model: IndexModel, text_format: str) -> str:
+    """text_format: `md` or `html`, the suffix of the file."""
+    environment = _markdown_environment() if text_format == "md" else _html_environment()
+    return _tidy(environment.get_template(f"index.{text_format}.j2").render(model=model))
+
+
 def _page(environment: Environment, text_format: str, model: ReportModel) -> str:
     sections = []
     for name in section_templates(text_format):
@@ -54,6 +63,10 @@ def _page(environment: Environment, text_format: str, model: ReportModel) -> str
         if body.strip():
             sections.append(_rendered(name, str(module.title), body))
     page = environment.get_template(f"page.{text_format}.j2").render(model=model, sections=sections)
+    return _tidy(page)
+
+
+def _tidy(page: str) -> str:
     lines = [line.rstrip() for line in page.replace("\r\n", "\n").split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
 
@@ -81,6 +94,11 @@ def _environment(finalize: Any) -> Environment:
     )
 
 
+def _beside(link: str) -> str:
+    """The link where it names a file beside the report, else ""."""
+    return link if _BESIDE.fullmatch(link) else ""
+
+
 @cache
 def _html_environment() -> Environment:
     from markupsafe import Markup
@@ -90,6 +108,7 @@ def _html_environment() -> Environment:
 
     environment = _environment(finalize)
     environment.filters["block"] = lambda text: Markup("{}").format(block(text))
+    environment.filters["beside"] = _beside
     environment.filters["fixed"] = lambda number: Markup(f"{number:.2f}")
     environment.filters["sortable"] = lambda number: Markup(f"{number:.9g}")
     environment.globals["style"] = Markup((resources.folder("templates") / "style.css").read_text("utf-8"))
@@ -105,6 +124,7 @@ def _markdown_environment() -> Environment:
         return value if isinstance(value, Markup) else Markup(markdown.escape(str(value)))
 
     environment = _environment(finalize)
+    environment.filters["beside"] = _beside
     environment.filters["code"] = lambda text: Markup(markdown.code_span(text))
     environment.filters["fenced"] = lambda text, language="": Markup(markdown.fenced(text, language))
     return environment

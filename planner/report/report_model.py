@@ -15,7 +15,7 @@ class Cell:
     """One table cell. number: what to sort by. note: what stands in brackets behind the text.
 
     change: from the row before it. tone: good, bad, warn or "". share: 0 to 1 and above, drawn as a small bar
-    where a format can. span: a band to draw, else None.
+    where a format can. span: a band to draw, else None. link: a file beside the report, "" for none.
     """
 
     text: str
@@ -25,6 +25,7 @@ class Cell:
     tone: str = ""
     share: float | None = None
     span: Span | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)

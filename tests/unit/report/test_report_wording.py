@@ -12,7 +12,7 @@ from planner.analysis import analyse
 from planner.pipeline import judge_document
 from planner.report import build, render_markdown
 
-REPORTS = sorted((Path(__file__).parents[3] / "reports").glob("*.md"))
+REPORTS = sorted(path for path in (Path(__file__).parents[3] / "reports").glob("*.md") if path.stem != "index")
 SPEC = """
 apiVersion: planner/v1
 kind: Deployment
