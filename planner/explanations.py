@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner import checks, discovery, engines, levers
+from planner import engines, finding_ids, levers
 from planner.format import duration, memory, quantity
 from planner.pipeline import Judgement
 from planner.reading_explanations import READING
@@ -14,8 +14,7 @@ CONTRACT: Mapping[str, str] = {**READING, **DECLARED}
 
 
 def topics() -> list[str]:
-    names = [name.replace("_", "-") for name in discovery.names(checks.__name__)]
-    return sorted({*names, *levers.names(), *engines.names(), *CONTRACT})
+    return sorted({*finding_ids.known(), *levers.names(), *engines.names()})
 
 
 # figure -> (what it is, formula)

@@ -13,7 +13,7 @@ from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.evaluation import calibrated
 from planner.findings import Finding, Location, Severity, Verdict, verdict_of
-from planner.project import Project, project_of
+from planner.project import FILE, Project, project_of
 from planner.source.document import Document
 
 SEVERITIES = tuple(Severity)
@@ -92,7 +92,8 @@ def judge_document(
 ) -> Judgement:
     """The judgement of a document that has been read."""
     project = project_of(document.root)
-    findings = [*before, *project.findings, *contract.validate(document)]
+    own = document.kind == "Project" and document.file.rsplit("/", 1)[-1] == FILE and document.folder == document.root
+    findings = [*before, *project.findings, *(() if own else contract.validate(document))]
     plan: Plan | None = None
     result: PlanResult | None = None
     if document.kind == "Deployment" and verdict_of(findings) is not Verdict.INVALID:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from planner import contract, source
+from planner import contract, finding_ids, source
 from planner.findings import Finding, Location, Severity, Verdict
+from planner.quoting import quoted
 
 FILE = "planner.yaml"
 
@@ -31,15 +32,40 @@ def project_of(root: Path) -> Project:
     if not file.is_file():
         return Project(root)
     document, findings = source.load(file, display=FILE)
-    if document is None or document.kind != "Project":
+    if document is None:
         return Project(root, findings=findings)
-    problems = contract.validate(document)
+    problems = contract.validate(document) or tuple(_unknown_findings(document))
     if problems:
         return Project(root, findings=(*findings, *problems))
+    if document.kind != "Project":
+        return Project(root, findings=(*findings, _not_a_project(document)))
     folders, faults = _folders(document, root)
     severities = {key: Severity(value) for key, value in (document.data.get("severities") or {}).items()}
     reports = str(document.data.get("reports", "reports"))
     return Project(root, folders, severities, reports, (*findings, *faults))
+
+
+def _unknown_findings(document: source.Document) -> Iterator[Finding]:
+    """Severities of findings that there are none of."""
+    for name in document.data.get("severities") or {} if document.kind == "Project" else ():
+        if name not in finding_ids.known():
+            path = ("severities", name)
+            yield Finding(
+                "unknown-finding",
+                Severity.ERROR,
+                f"there is no finding {quoted(name)}",
+                finding_ids.nearest(name),
+                document.pointer(path),
+                {},
+                document.location(path, key=True),
+                Verdict.INVALID,
+            )
+
+
+def _not_a_project(document: source.Document) -> Finding:
+    message = f"{FILE} is a {quoted(document.kind)}, so it says nothing of the project"
+    hint = f"Write `kind: Project` in it, or give the {document.kind} another name."
+    return Finding("project-not-a-project", Severity.WARNING, message, hint, "/kind", {}, document.location(("kind",)))
 
 
 def _folders(document: source.Document, root: Path) -> tuple[tuple[Path, ...], tuple[Finding, ...]]:

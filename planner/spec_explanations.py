@@ -30,6 +30,11 @@ DECLARED: Mapping[str, str] = {
         "The catalogue has no such model. Give its `config.json` with `config: ./config.json`, or import it with\n"
         "`planner import model`."
     ),
+    "unknown-finding": (
+        "`planner.yaml` sets the severity of a finding that there is none of, so it sets nothing. The hint names the\n"
+        "nearest."
+    ),
+    "project-not-a-project": "A `planner.yaml` marks the root of a project and is of `kind: Project`; this one is not.",
     "unknown-table": (
         "An accelerator's figures name a table of measured shares or collectives that the catalogue does not have.\n"
         "General figures are taken in its place, and the estimate is the worse for it."

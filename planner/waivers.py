@@ -6,7 +6,9 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from planner import finding_ids
 from planner.findings import Finding, Severity, Verdict, Waiver
+from planner.quoting import quoted
 from planner.source.document import Document
 
 
@@ -63,6 +65,8 @@ def _unused(waiver: Waiver, index: int, findings: Sequence[Finding]) -> Finding:
         hint = "What makes a spec invalid cannot be waived: mend it."
     elif nearest:
         hint = f"That finding is at {nearest[0]}."
+    elif waiver.finding not in finding_ids.known():
+        hint = f"There is no finding {quoted(waiver.finding)}. {finding_ids.nearest(waiver.finding)}"
     else:
         hint = "Remove it: nothing like it was found."
     return Finding(

@@ -13,9 +13,12 @@ from planner.bind.context import Binding
 from planner.bind.power import power_supply
 from planner.domain.accelerator import Accelerator, Derate, Hardware, HostMemory, Interconnect, Kubernetes, Replicas
 from planner.domain.plan import Origin
+from planner.format import memory
 from planner.source.document import NodePath
 
 PATH: NodePath = ("hardware",)
+ROUNDING = 0.02
+"""By so much printed and reported capacities differ beside their units."""
 
 
 def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
@@ -28,6 +31,7 @@ def hardware(section: Mapping[str, Any], binding: Binding) -> Hardware | None:
     usable = section.get("usable_memory")
     if usable is not None and card.catalogue_id is not None:
         doubt_memory(usable, card, (*PATH, "usable_memory"), binding)
+    _memory_there(section, card, binding)
     binding.origins["memory"] = _memory_origin(section, card)
     price, price_date = _price(section, card, binding)
     return Hardware(
@@ -68,6 +72,23 @@ def _unlike(declared: Sequence[Any], binding: Binding) -> tuple[Accelerator, ...
         whole = whole and card is not None
         cards += [card] * copies if card else []
     return tuple(cards) if whole else ()
+
+
+def _memory_there(section: Mapping[str, Any], card: Accelerator, binding: Binding) -> None:
+    """No accelerator has more usable memory than memory, nor less than is in use before the engine starts."""
+    total = max(card.capacity_bytes, card.driver_bytes or 0.0, card.marketed_bytes or 0.0)
+    usable = units.si(section["usable_memory"], "memory") if "usable_memory" in section else card.capacity_bytes
+    reserved = units.si(section["reserved"], "memory-or-none") if "reserved" in section else 0.0
+    if usable > total * (1.0 + ROUNDING):
+        message = f"usable_memory is {memory(usable)}, and {card.id} has {memory(total)}"
+        hint = "Leave it out, or correct the accelerator itself: {ref: …, memory: …}."
+        values = {"declared_bytes": usable, "total_bytes": total}
+        binding.fault("figures-disagree", (*PATH, "usable_memory"), message, hint, values=values)
+    elif reserved >= usable:
+        message = f"{memory(reserved)} in use before the engine starts leave nothing of {memory(usable)}"
+        hint = f"reserved is per accelerator, and less than {memory(usable)}."
+        values = {"reserved_bytes": reserved, "usable_bytes": usable}
+        binding.fault("figures-disagree", (*PATH, "reserved"), message, hint, values=values)
 
 
 def _memory_origin(section: Mapping[str, Any], card: Accelerator) -> Origin:

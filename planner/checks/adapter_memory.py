@@ -34,19 +34,21 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     settings = result.detail.plan.engine
     wanted = max((item.adapters for item in plan.workload.classes), default=0)
     slots, rank = settings.max_loras or 0, settings.max_lora_rank or 0
-    if not slots and not wanted:
+    if not slots:
         return
     size = _bytes(result.detail.plan)
     swapped = wanted > slots
     large = size > LARGE * result.shipped.memory.usable_bytes
     message = f"{slots} adapter slots of rank {rank} take {memory(size)} of a card"
+    if not rank:
+        message = f"{slots} adapter slots are counted with nothing: their rank is not declared"
+    if not wanted:
+        message += ", and no class uses adapters"
     yield Finding(
         ID,
-        Severity.WARNING if swapped or large else SEVERITY,
+        Severity.WARNING if swapped or large or not rank else SEVERITY,
         message + (f", and the load has {wanted} adapters: they are swapped in from the host" if swapped else ""),
-        f"Set max_loras to {wanted}, or serve fewer adapters."
-        if swapped
-        else "Set max_lora_rank to the largest real rank.",
+        _way(wanted, swapped=swapped),
         "/engine/max_loras",
         {
             "adapter_bytes": size,
@@ -56,6 +58,12 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "adapters": wanted,
         },
     )
+
+
+def _way(wanted: int, *, swapped: bool) -> str:
+    if swapped:
+        return f"Set max_loras to {wanted}, or serve fewer adapters."
+    return "Set max_lora_rank to the largest real rank." if wanted else "Remove max_loras, or declare the adapters."
 
 
 def _bytes(plan: Plan) -> float:

@@ -17,6 +17,7 @@ from planner.contract import (
     load,
     measured,
     order,
+    partners,
     precisions,
 )
 from planner.contract.problem import Problem
@@ -32,6 +33,7 @@ THEMES: tuple[Any, ...] = (
     lengths,
     load,
     order,
+    partners,
     precisions,
 )
 MEASURED = frozenset({"Measurement", "Calibration"})

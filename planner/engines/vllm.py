@@ -68,6 +68,7 @@ def with_defaults(plan: Plan) -> EngineSettings:
         enforce_eager=False,
         enable_prefix_caching=bool(chosen["engine_generation"]) and plan.model.state_bytes_per_sequence == 0,
         admission="on-demand",
+        max_lora_rank=int(chosen["lora_rank"]) if declared.max_loras else None,
     )
 
 

@@ -53,8 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Plan, PlanResult -> what the report says beyond the figures
     "analysis": {"domain", "evaluation", "engines", "report"},
     # findings -> verdict
-    "project": {"source", "contract"},
-    "waivers": {"source"},
+    "finding_ids": {"checks", "reading_explanations", "spec_explanations"},
+    "project": {"source", "contract", "finding_ids"},
+    "waivers": {"source", "finding_ids"},
     "pipeline": {"source", "contract", "bind", "domain", "evaluation", "checks", "project", "waivers"},
     # all of it -> text
     "report": {"source", "domain"},
@@ -64,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "explanations": {
         "pipeline",
         "analysis",
-        "checks",
+        "finding_ids",
         "levers",
         "engines",
         "reading_explanations",

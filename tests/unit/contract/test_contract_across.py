@@ -46,6 +46,11 @@ REFUSED: list[tuple[str, str, str, str]] = [
     (LOAD, "  load: {rate: 4 request/s, §cv: 2}", "conflicting-keys", "poisson, the default"),
     (LOAD, "  load: {sessions: 50}", "missing-key", "`session`"),
     (LOAD + "\n", "", "missing-key", "`workload` lacks the key `load`"),
+    # Keys without their partner
+    (ENGINE, "  §max_lora_rank: 16", "misplaced-key", "nothing without `max_loras`"),
+    ("  count: 1", "  count: 1\n  kubernetes: {strategy: Recreate, §max_surge: 1}", "misplaced-key", "RollingUpdate"),
+    ("  count: 1", "  count: 1\n  kubernetes: {max_surge: 0, max_unavailable: §0}", "out-of-range", "both 0"),
+    ("{p95: 500 ms}", "{p95: 500 ms}\n  replicas_down: §1", "out-of-range", "1 of 1 replicas"),
     # Classes
     (CLASS, "      prompt_tokens: 500", "missing-key", "`output_tokens`"),
     (CLASS, CLASS + "\n      share: §0.9", "shares-do-not-add-up", "0.9"),

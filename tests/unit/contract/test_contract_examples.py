@@ -133,7 +133,7 @@ ACCEPTED = [
     ("  load: {concurrency: 8}\n  classes:\n    - name: chat\n", "  classes:\n    - name: chat\n      load: {rate: 1 request/s}\n"),
     ("objectives:", "objectives:\n  request_latency: {max: 2 s}\n  session_latency: {p90: 1 hour}\n  completion_time: {max: 8 hour}"),
     ("objectives:", "objectives:\n  goodput: {min: 4 request/s}\n  output_tokens_per_second: {min: 1000 token/s}"),
-    ("objectives:", "objectives:\n  cost: {max: 45000 USD/month}\n  replicas_down: 1"),
+    ("objectives:", "objectives:\n  cost: {max: 45000 USD/month}\n  replicas_down: 0"),
     ("objectives:", "objectives:\n  cost: {max: 400 USD}\n  deadline: {max: 100 ms, fallback: hold-position}"),
     ("- use: prefix-caching", "- {use: change, name: wide, set: {engine: {tensor_parallel_size: 8, max_num_seqs: null}, hardware: {count: 8}}}"),
     ("levers:", "calibration: ./calibration.yaml\nmeasurements: [measurements/a.json]\nextends: ./base.yaml\nlevers:"),
@@ -195,8 +195,10 @@ def test_a_base_is_closed_too(validate: Any) -> None:
 
 def test_a_project(validate: Any) -> None:
     head = "apiVersion: planner/v1\nkind: Project\n"
-    assert validate(head + "catalogue: [./catalogue]\nseverities: {low-headroom: error}\nreports: reports\n") == ()
-    assert [item.id for item in validate(head + "severities: {low-headroom: fatal, Low: note}\n")] == [
+    assert (
+        validate(head + "catalogue: [./catalogue]\nseverities: {memory-headroom-low: error}\nreports: reports\n") == ()
+    )
+    assert [item.id for item in validate(head + "severities: {memory-headroom-low: fatal, Low: note}\n")] == [
         "not-allowed-value",
         "unknown-key",
     ]

@@ -1,7 +1,10 @@
 """planner.yaml: catalogue folders, severities, and the walls of the project."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from planner import finding_ids, schema_composer
 from planner.findings import Severity, Verdict
 from planner.pipeline import judge_file
 from planner.project import project_of
@@ -58,3 +61,49 @@ def test_severities_are_the_projects(tmp_path: Path) -> None:
     judgement = judge_file(make(tmp_path, project), today="2026-01-01")
     found = next(finding for finding in judgement.findings if finding.id == "objectives-incomplete")
     assert found.severity is Severity.ERROR
+
+
+def test_a_severity_of_no_finding_names_the_nearest(tmp_path: Path) -> None:
+    project = "apiVersion: planner/v1\nkind: Project\ncatalogue: [catalogue]\nseverities: {low-headroom: error}\n"
+    judgement = judge_file(make(tmp_path, project), today="2026-01-01")
+    (found,) = [item for item in judgement.findings if item.id == "unknown-finding"]
+    assert judgement.verdict is Verdict.INVALID
+    assert found.path == "/severities/low-headroom"
+    assert str(found.location) == "planner.yaml:4:14"
+    assert found.hint == "Did you mean `memory-headroom-low`?"
+
+
+def test_a_severity_that_is_none_is_an_error_where_it_stands(tmp_path: Path) -> None:
+    project = "apiVersion: planner/v1\nkind: Project\nseverities: {objective-missed: fatal}\n"
+    judgement = judge_file(make(tmp_path, project), today="2026-01-01")
+    found = next(item for item in judgement.findings if item.id == "not-allowed-value")
+    assert "one of `error`, `warning`, `note`" in found.message
+    assert str(found.location) == "planner.yaml:3:32"
+
+
+def test_the_projects_own_file_is_said_once(tmp_path: Path) -> None:
+    project = "apiVersion: planner/v1\nkind: Project\nseverities: {low-headroom: error}\n"
+    make(tmp_path, project)
+    judgement = judge_file(tmp_path / "planner.yaml", today="2026-01-01")
+    assert [item.id for item in judgement.findings] == ["unknown-finding"]
+
+
+def test_a_planner_yaml_of_another_kind_is_said(tmp_path: Path) -> None:
+    judgement = judge_file(make(tmp_path, SPEC.replace("lab-card", "h100-sxm")), today="2026-01-01")
+    assert "project-not-a-project" in [item.id for item in judgement.findings]
+
+
+def test_examples_of_the_schema_name_findings_that_there_are() -> None:
+    for kind in ("project", "deployment", "base"):
+        for example in _examples(schema_composer.compose(kind)):
+            assert example in finding_ids.known(), example
+
+
+def _examples(node: Any) -> Iterator[str]:
+    """Ids in the examples of `severities` and of a waiver's `finding`."""
+    for key, part in node.items() if isinstance(node, dict) else ():
+        if key == "severities":
+            yield from (name for example in part["examples"] for name in example)
+        elif key == "finding" and "examples" in part:
+            yield from part["examples"]
+        yield from _examples(part)
