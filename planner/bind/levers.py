@@ -44,10 +44,18 @@ def stack(
     binding: Binding, model: Model, settings: EngineSettings, capability: str | None = None
 ) -> tuple[LeverUse, ...]:
     """Every lever of the plan, in the planner's own order: by class, then by each lever's ORDER, then by the file's."""
-    items = [*_of_spec(binding, model), *_of_keys(binding, model, settings)]
+    items = [_with_key(item, settings) for item in _of_spec(binding, model)]
+    items += _of_keys(binding, model, settings)
     used = {item.use for item in items if item.use != "change"}
     items += [item for item in _of_engine(settings, model, capability) if item.use not in used]
     return tuple(sorted(items, key=order))
+
+
+def _with_key(item: LeverUse, settings: EngineSettings) -> LeverUse:
+    """An admission policy that names no policy, only limits, beside an engine key that does."""
+    if item.use != "admission-policy" or item.status == "reject" or settings.admission is None:
+        return item
+    return replace(item, parameters={"policy": settings.admission, **item.parameters})
 
 
 def is_float(cache: str) -> bool:

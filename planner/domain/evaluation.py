@@ -170,7 +170,11 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class LeverStep:
-    """One step of the ladder. effect: {figure: relative change}, None where it is not evaluated yet."""
+    """One step of the ladder. effect: {figure: relative change}, None where nothing is evaluated.
+
+    compared: (before, after) that the effect is read off, found in the same way: both in closed form or, of levers
+    that only the simulation sees, both simulated. after: what the stack comes to with it.
+    """
 
     lever: LeverUse
     effect: Mapping[str, float] | None
@@ -178,6 +182,7 @@ class LeverStep:
     obligations: tuple[Obligation, ...] = ()
     reduces: tuple[str, ...] = ()
     note: str = ""
+    compared: tuple[Evaluation, Evaluation] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,12 +89,13 @@ def _simulated(plan: Plan, whole: Plan, ledger: MemoryLedger, served: Served) ->
     """
     from planner.evaluation import simulation
 
-    grows = served.operating.overloaded and plan.workload.queue is None  # a queue with a limit turns the rest away
-    if grows or not ledger.memory.fits or not simulation.wanted(plan):
+    if not simulation.wanted(plan):
         return served
-    run = simulation.failing(whole, plan, ledger, served) if whole is not plan else None
-    run = run or simulation.simulate(plan, ledger, served)
-    return served if run is None else simulation.applied(plan, served, run)
+    if whole is not plan and not served.operating.overloaded and ledger.memory.fits:
+        run = simulation.failing(whole, plan, ledger, served)
+        if run is not None:
+            return simulation.applied(plan, served, run)
+    return simulation.run_of(plan, ledger, served)
 
 
 def evaluate(plan: Plan, *, simulate: bool = False) -> Evaluation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from planner import levers
 from planner.domain.evaluation import Evaluation, LeverStep, Obligation
@@ -21,6 +21,7 @@ FIGURES = (
     ("decode_step_s", "latency.decode_step_s"),
     ("prefill_s", "latency.prefill_s"),
     ("time_to_first_token_s", "latency.time_to_first_token_s.mean"),
+    ("time_to_first_token_p99_s", "latency.time_to_first_token_s.p99"),
     ("inter_token_latency_s", "latency.inter_token_latency_s.mean"),
     ("inter_token_latency_p99_s", "latency.inter_token_latency_s.p99"),
     ("output_tokens_per_s", "throughput.output_tokens_per_s"),
@@ -32,38 +33,89 @@ FIGURES = (
 
 
 def climb(plan: Plan, baseline: Evaluation, shipped: Evaluation) -> tuple[LeverStep, ...]:
-    """Adopted levers cumulatively; a considered one on top of everything shipped; a rejected one not at all."""
-    return tuple(_steps(plan, baseline, shipped))
+    """Adopted levers cumulatively; a considered one on top of everything shipped; a rejected one not at all.
+
+    Effects are compared in closed form, both before and after, whatever the load; of levers that only the simulation
+    sees, in two runs with the same requests.
+    """
+    return tuple(_Climb(plan, baseline, shipped).steps())
 
 
-def _steps(plan: Plan, baseline: Evaluation, shipped: Evaluation) -> Iterator[LeverStep]:
-    from planner.evaluation import evaluate
+class _Climb:
+    """baseline, shipped: as they are reported, simulated where the load has no closed form."""
 
-    stacked: list[LeverUse] = []
-    before, below = baseline, configure(plan, ())
-    everything = adopted(plan)
-    for use in plan.levers:
-        if use.status == "reject":
-            yield _step(use, None, None, "")
-            continue
-        if use.status == "adopt":
-            stacked.append(use)
-            here = configure(plan, stacked)
-            last = len(stacked) == len(everything)
-            after = before if here == below else shipped if last else evaluate(here)
-            yield _step(use, before, after, levers.get(use.use).PENDING)
-            before, below = after, here
+    def __init__(self, plan: Plan, baseline: Evaluation, shipped: Evaluation) -> None:
+        self.plan, self.shipped = plan, shipped
+        self.bare, self.everything = configure(plan, ()), adopted(plan)
+        self.final = configure(plan, self.everything)
+        self._simulates = _simulates(self.bare)
+        self._closed: list[tuple[Plan, Evaluation]] = [] if self._simulates else [(self.bare, baseline)]
+        self._runs: list[tuple[Plan, Evaluation]] = [(self.bare, baseline)] if self._simulates else []
+        if _simulates(self.final):
+            self._runs.append((self.final, shipped))
         else:
-            tried = tuple(item for item in plan.levers if item in everything or item is use)
-            yield _step(use, shipped, evaluate(configure(plan, tried)), levers.get(use.use).PENDING)
+            self._closed.append((self.final, shipped))
+
+    def steps(self) -> Iterator[LeverStep]:
+        stacked: list[LeverUse] = []
+        below = self.bare
+        for use in self.plan.levers:
+            if use.status == "reject":
+                yield _step(use, None, None)
+                continue
+            if use.status == "adopt":
+                stacked.append(use)
+                here = configure(self.plan, stacked)
+                compared = self._compared(use, below, here)
+                last = len(stacked) == len(self.everything)
+                yield _step(use, compared, self.shipped if last else compared[1])
+                below = here
+            else:
+                tried = tuple(item for item in self.plan.levers if item in self.everything or item is use)
+                compared = self._compared(use, self.final, configure(self.plan, tried))
+                yield _step(use, compared, compared[1])
+
+    def _compared(self, use: LeverUse, below: Plan, here: Plan) -> tuple[Evaluation, Evaluation]:
+        if getattr(levers.get(use.use), "SIMULATED", False) and here != below:
+            return self._run(below), self._run(here)
+        before = self._closed_form(below)
+        return before, before if here == below else self._closed_form(here)
+
+    def _closed_form(self, plan: Plan) -> Evaluation:
+        from planner.evaluation import evaluate
+
+        return _known(self._closed, plan, lambda: evaluate(plan))
+
+    def _run(self, plan: Plan) -> Evaluation:
+        from planner.evaluation import detail
+        from planner.evaluation.simulation import run_of
+
+        return _known(self._runs, plan, lambda: detail(plan, simulator=run_of).evaluation)
 
 
-def _step(use: LeverUse, before: Evaluation | None, after: Evaluation | None, pending: str) -> LeverStep:
+def _simulates(plan: Plan) -> bool:
+    from planner.evaluation import simulation
+
+    return simulation.wanted(plan)
+
+
+def _known(found: list[tuple[Plan, Evaluation]], plan: Plan, make: Callable[[], Evaluation]) -> Evaluation:
+    """Plans hold mappings, so they are told apart by comparing, not by hashing."""
+    for other, evaluation in found:
+        if other == plan:
+            return evaluation
+    made = make()
+    found.append((plan, made))
+    return made
+
+
+def _step(use: LeverUse, compared: tuple[Evaluation, Evaluation] | None, after: Evaluation | None) -> LeverStep:
     module = levers.get(use.use)
     evaluate = module.evaluate(use.lever_class) if use.use == "change" else module.EVALUATE
     obligations = tuple(Obligation(text) for _, text in evaluate)
-    effect = None if pending or before is None or after is None else effect_of(before, after)
-    return LeverStep(use, effect, after, obligations, module.REDUCES, pending)
+    pending = getattr(module, "PENDING", "")
+    effect = None if pending or compared is None else effect_of(*compared)
+    return LeverStep(use, effect, after, obligations, module.REDUCES, pending, compared)
 
 
 def effect_of(before: Evaluation, after: Evaluation) -> Mapping[str, float]:

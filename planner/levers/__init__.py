@@ -11,6 +11,7 @@ PROPERTIES: dict[str, Any]     JSON Schema of its parameters ("quantity" annotat
 REQUIRED: tuple[str, ...]      parameters that must be given.
 EXAMPLE: str                   a YAML list item.
 PENDING: str                   "" or why the effect is not evaluated yet (reported as `effect: null`).
+SIMULATED: bool                (may be left out: False) whether its effect shows only where requests are simulated.
 INTERACTS: tuple[tuple[str, str], ...]   (other lever, why the two together are not the sum of each alone); a
                                pair is stated once, by either of its levers, and only where it puts a declared
                                rate, a piece of evidence or an effect in doubt.

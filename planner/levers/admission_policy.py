@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from planner import units
+from planner import engines, units
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
+from planner.domain.workload import Queue
 from planner.levers import LeverContext
 from planner.levers._engine_keys import set_by_lever
 
@@ -51,7 +52,8 @@ EXAMPLE = """\
   max_queued_requests: 64
   queue_timeout: 10 s
 """
-PENDING = "the admission policy is evaluated with the traffic simulation; no figure changes yet"
+PENDING = ""
+SIMULATED = True
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 
@@ -70,11 +72,29 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
 
 
 def applies(plan: Plan, lever: LeverUse) -> str:
-    if set(lever.parameters) == {"policy"} and lever.parameters["policy"] == plan.engine.admission:
-        return f"{plan.engine.admission} is in force already"
+    in_force = plan.engine.admission or engines.get(plan.engine.name).with_defaults(plan).admission
+    if set(lever.parameters) == {"policy"} and lever.parameters["policy"] == in_force:
+        return f"{in_force} is in force already"
     return ""
 
 
 def apply(plan: Plan, lever: LeverUse) -> Plan:
+    """The policy as an engine key, the limits as the workload's queue: a shorter one that is declared there stays."""
     policy = lever.parameters.get("policy")
-    return plan if policy is None else replace(plan, engine=set_by_lever(plan.engine, admission=policy))
+    if policy is not None:
+        plan = replace(plan, engine=set_by_lever(plan.engine, admission=policy))
+    declared = plan.workload.queue or Queue()
+    waiting = lever.parameters.get("max_queued_requests")
+    queue = Queue(
+        _less(
+            None if waiting is None else max(waiting // plan.engine.data_parallel_size, min(waiting, 1)),
+            declared.requests,
+        ),
+        _less(lever.parameters.get("queue_timeout_s"), declared.timeout_s),
+    )
+    return plan if queue == declared else replace(plan, workload=replace(plan.workload, queue=queue))
+
+
+def _less(own: Any, declared: Any) -> Any:
+    found = [value for value in (own, declared) if value is not None]
+    return min(found) if found else None

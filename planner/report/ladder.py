@@ -53,21 +53,22 @@ _EVIDENCE_TONE = {"missing": "bad", "stale": "warn", "covered": "good"}
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A lever and the evaluation that it starts from."""
+    """A lever, the evaluation that it starts from and the one that it leads to, found in the same way."""
 
     step: LeverStep
     before: Evaluation
+    after: Evaluation | None
 
 
 def rungs(result: PlanResult) -> Iterator[Rung]:
     """An adopted lever starts where the one before it ended; a considered one from what ships."""
     standing = result.baseline
     for step in result.steps:
-        if step.lever.status == "adopt":
-            yield Rung(step, standing)
-            standing = step.after or standing
+        if step.compared is not None:
+            before, standing = step.compared
+            yield Rung(step, before, standing)
         else:
-            yield Rung(step, result.shipped)
+            yield Rung(step, standing, step.after)
 
 
 def status_of(step: LeverStep) -> str:
@@ -81,9 +82,12 @@ def section(plan: Plan, result: PlanResult) -> LadderSection:
     groups, standing = [], result.baseline
     for lever_class in LEVER_CLASSES:
         own = [rung for rung in ladder if rung.step.lever.lever_class == lever_class]
+        evaluated = [rung for rung in own if rung.step.compared is not None]
+        adopted = [rung for rung in evaluated if rung.step.lever.status == "adopt"]
+        for rung in (*adopted, *evaluated)[:1]:
+            standing = rung.before
         groups.append(_group(lever_class, own, standing, known))
-        adopted = [rung.step.after for rung in own if rung.step.lever.status == "adopt" and rung.step.after]
-        standing = adopted[-1] if adopted else standing
+        standing = adopted[-1].after or standing if adopted else standing
     return LadderSection(tuple(groups))
 
 
@@ -105,7 +109,7 @@ def _group(lever_class: str, own: Sequence[Rung], standing: Evaluation, known: S
 
 
 def _row(rung: Rung, columns: Sequence[Figure]) -> Row:
-    step, after = rung.step, rung.step.after
+    step, after = rung.step, rung.after
     if after is None:
         numbers = tuple(Cell("n/a") for _ in columns)
     else:
@@ -149,7 +153,7 @@ def _lowered(text: str) -> str:
 
 
 def _detail(rung: Rung, known: Sequence[Figure]) -> LeverDetail:
-    step, after = rung.step, rung.step.after
+    step, after = rung.step, rung.after
     reduces = ", ".join(step.reduces)
     title, status = step.lever.title, status_of(step)
     if after is None:

@@ -99,6 +99,7 @@ class EngineSimulation:
     _batch: int = 0
     _seated: int = 0
     _context_sum: float = 0.0
+    _room: int = 0
     _order: count[int] = field(default_factory=count)
     _write: Callable[[tuple[float, float, float, float, float]], None] = field(init=False)
 
@@ -184,6 +185,9 @@ class EngineSimulation:
         growth = self._growth(1)
         preempted = self.pool.tight(growth) and self._make_room(growth)
         chunks = self._plan(growth, admit=not preempted) if self._waiting or self._prefilling else None
+        if self.limits.queue < math.inf:
+            # Seats that stay free in this iteration; whoever still waits lacks blocks, or budget, or a seat.
+            self._room = 0 if self._waiting else self.limits.seats - self._seated
         if chunks:
             self._mixed(chunks)
         elif self._batch:
@@ -324,10 +328,16 @@ class EngineSimulation:
                     pass
             if self.pool.blocks_for(request.prompt + request.output) > self.pool.total:
                 self._reject(request, "longer than the cache", at)
-            elif len(self._waiting) >= limits.queue:
+            elif len(self._waiting) >= limits.queue and self._queue_is_full(at):
                 self._reject(request, "queue is full", at)
             else:
                 self._waiting.append(request)
+
+    def _queue_is_full(self, at: float) -> bool:
+        """For who came at `at`. Those that found a free seat do not wait, so a burst may fill the seats."""
+        idle = at >= self.now and not self._seated
+        room = self.limits.seats if idle else self._room
+        return len(self._waiting) >= self.limits.queue + room
 
     def _expired(self, request: Request, at: float | None = None) -> bool:
         """Drop the head of the queue when it has waited too long."""

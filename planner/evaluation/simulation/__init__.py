@@ -4,7 +4,7 @@ Every data-parallel rank of every replica is an engine; requests are shared out 
 same figures.
 """
 
-from planner.evaluation.simulation.figures import applied, kept_of
+from planner.evaluation.simulation.figures import applied, kept_of, run_of
 from planner.evaluation.simulation.missing import failing, rising, rolling
 from planner.evaluation.simulation.run import MOST_ASKED, Run, Summary, simulate, summary, wanted
 from planner.evaluation.simulation.serving import clock_of, limits_of
@@ -20,6 +20,7 @@ __all__ = [
     "limits_of",
     "rising",
     "rolling",
+    "run_of",
     "simulate",
     "summary",
     "wanted",

@@ -9,10 +9,20 @@ from dataclasses import replace
 from planner.domain.evaluation import Latency, Percentiles, Throughput
 from planner.domain.plan import Plan
 from planner.domain.workload import Objective
+from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served
-from planner.evaluation.simulation.run import Run, summary
+from planner.evaluation.simulation.run import Run, runs, simulate, summary
 from planner.traffic.outcome import Outcome, kept
 from planner.traffic.request import Request
+
+
+def run_of(plan: Plan, ledger: MemoryLedger, served: Served) -> Served:
+    """The figures of any load by a run of it; as they are where it cannot be run or its queue grows without bound."""
+    grows = served.operating.overloaded and plan.workload.queue is None  # a queue with a limit turns the rest away
+    if grows or not ledger.memory.fits or not runs(plan):
+        return served
+    run = simulate(plan, ledger, served)
+    return served if run is None else applied(plan, served, run)
 
 
 def applied(plan: Plan, served: Served, run: Run) -> Served:
@@ -60,9 +70,9 @@ def _throughput(plan: Plan, closed: Throughput, found: Outcome, run: Run, owner:
 
 def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throughput:
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
-    whole = 1.0 / run.share
     load = plan.workload.load
-    finite = load.requests is not None or load.kind in ("trace", "sessions") or plan.workload.queue is not None
+    whole = 1.0 / run.share / (load.peak if load.kind == "rate" and load.requests is None else 1.0)
+    finite = load.requests is not None or load.kind in ("trace", "sessions") or found.rejected
     if not finite:  # an open load that is held serves what comes; the sample's own rate is noise
         return replace(closed, rejected_fraction=found.rejected_fraction)
     cards = plan.hardware.count * max(1, plan.hardware.replicas.minimum)

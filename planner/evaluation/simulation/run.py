@@ -70,15 +70,18 @@ def summary(run: Run) -> Summary:
     return Summary(run.outcome, run.by_class, len(run.engines), run.share, tuple(run.fleet.serving_s))
 
 
-def wanted(plan: Plan) -> bool:
-    """Whether the load is one that closed forms do not answer: open arrivals, recorded ones, sessions, finite runs."""
+def runs(plan: Plan) -> bool:
+    """Whether the load can be run: every class has lengths, a trace was read."""
     classes = plan.workload.classes
     if not classes or any(item.prompt is None or item.output is None for item in classes):
         return False
+    return plan.workload.load.kind != "trace" or plan.workload.load.recording is not None
+
+
+def wanted(plan: Plan) -> bool:
+    """Whether the load is one that closed forms do not answer: open arrivals, recorded ones, sessions, finite runs."""
     load = plan.workload.load
-    if load.kind == "trace":
-        return load.recording is not None
-    return load.kind in ("rate", "sessions", "period") or load.requests is not None
+    return runs(plan) and (load.kind in ("rate", "sessions", "period", "trace") or load.requests is not None)
 
 
 def simulate(

@@ -11,7 +11,7 @@ from planner import levers
 from planner.domain.accelerator import HostMemory
 from planner.domain.model import LayerGroup
 from planner.domain.plan import Plan
-from planner.domain.workload import Load, Prefix, RequestClass, Session
+from planner.domain.workload import Load, Prefix, Queue, RequestClass, Session
 
 
 def changed(before: Plan, after: Plan) -> set[str]:
@@ -355,7 +355,7 @@ class TestLossyAcceptance:
 class TestPending:
     """Validated and recorded; their effect waits for the traffic simulation."""
 
-    @pytest.mark.parametrize("name", ["kv-offload", "disaggregated-prefill", "admission-policy"])
+    @pytest.mark.parametrize("name", ["kv-offload", "disaggregated-prefill"])
     def test_says_so(self, name: str) -> None:
         assert "traffic simulation" in levers.get(name).PENDING
 
@@ -381,16 +381,32 @@ class TestPending:
             "decode": {"engine": {"max_num_seqs": 64}},
         }
 
-    def test_admission_sets_the_engine(self, worked: Any, use: Any, context: Any) -> None:
+
+class TestAdmissionPolicy:
+    def test_sets_the_engine_and_the_queue(self, worked: Any, use: Any, context: Any) -> None:
         policy = use("admission-policy", policy="reserve-maximum", max_queued_requests=64, queue_timeout="10 s")
         assert policy.parameters == {"policy": "reserve-maximum", "max_queued_requests": 64, "queue_timeout_s": 10.0}
         plan = worked.plan(engine="vllm")
         after = pull(plan, policy)
-        assert changed(plan, after) == {"engine"}
+        assert changed(plan, after) == {"engine", "workload"}
+        assert after.workload.queue == Queue(64, 10.0)
         assert (after.engine.admission, after.engine.origins) == ("reserve-maximum", {"admission": "lever"})
         assert "in force already" in idle(after, use("admission-policy", policy="reserve-maximum"))
         use("admission-policy")
         assert [message for _, message, _ in context.faults] == ["admission-policy sets nothing"]
+
+    def test_a_shorter_queue_that_is_declared_stays(self, worked: Any, use: Any) -> None:
+        plan = worked.plan(engine="vllm")
+        plan = replace(plan, workload=replace(plan.workload, queue=Queue(16, 60.0)))
+        after = pull(plan, use("admission-policy", max_queued_requests=64, queue_timeout="10 s"))
+        assert after.workload.queue == Queue(16, 10.0)
+
+    def test_the_ranks_of_a_replica_share_its_queue(self, worked: Any, use: Any) -> None:
+        plan = worked.plan(engine="vllm", data_parallel_size=4)
+        assert pull(plan, use("admission-policy", max_queued_requests=64)).workload.queue == Queue(16)
+
+    def test_does_nothing_where_the_engine_does_so_already(self, worked: Any, use: Any) -> None:
+        assert "on-demand is in force" in idle(worked.plan(engine="vllm"), use("admission-policy", policy="on-demand"))
 
 
 def test_a_change_is_left_to_the_overlay(worked: Any, use: Any) -> None:

@@ -1,0 +1,95 @@
+"""Levers that only the simulation sees: one case where each moves what binds, one where it moves nothing.
+
+The engine is the textbook's: a prompt of 1,000 tokens takes 2 x 7e9 x 1000 / 40e12 = 0.35 s. Where the cache has
+blocks it is vLLM's, with as many as the test says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.api import check_text
+
+HEAD = """\
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: levers}
+"""
+TEXTBOOK = (
+    HEAD
+    + """\
+model: {architecture: {parameters: 7e9, layers: 32, attention: {kv_heads: 8, head_dim: 128}}, weights: fp16}
+hardware:
+  accelerator: {memory: 80 GB, bandwidth: 1 TB/s, compute: {fp16: 40 TFLOP/s}}
+  derate: {bandwidth: 1.0, compute: 1.0}
+"""
+)
+REAL = (
+    HEAD
+    + """\
+model: {ref: meta-llama/Llama-3.1-8B-Instruct}
+"""
+)
+
+
+def step(text: str, lever: str) -> Any:
+    """The step of one lever of the stack."""
+    judgement = check_text(text)
+    assert judgement.result is not None, [item.message for item in judgement.findings]
+    return next(item for item in judgement.result.steps if item.lever.use == lever)
+
+
+class TestAdmissionPolicy:
+    CACHE = (
+        REAL
+        + """\
+hardware: {accelerator: h100-sxm}
+engine: {name: vllm, version: "0.11.0", max_model_len: 1024, num_gpu_blocks_override: 100, max_num_seqs: SEATS}
+workload:
+  load: {offline: true, requests: 400}
+  classes: [{name: all, prompt_tokens: 100, output_tokens: {p50: 60, p95: 150, max: 700}}]
+levers: [{use: admission-policy, policy: reserve-maximum}]
+"""
+    )
+    QUEUE = (
+        TEXTBOOK
+        + """\
+engine: {name: ideal, max_num_seqs: 1}
+workload:
+  load: {rate: RATE request/s, process: constant}
+  classes: [{name: all, prompt_tokens: 1000, output_tokens: 1}]
+levers: [{use: admission-policy, max_queued_requests: 1, status: consider}]
+"""
+    )
+
+    def test_reserving_the_maximum_takes_seats(self) -> None:
+        """100 blocks of 16 are 1,600 tokens: two requests of up to 100 + 700, or a dozen of 100 + 65 or so."""
+        found = step(self.CACHE.replace("SEATS", "256"), "admission-policy")
+        before, after = found.compared
+        # As many in the batch as were given seats, and no more tokens a step than seats.
+        assert after.throughput.output_tokens_per_s == pytest.approx(
+            2.0 / after.latency.inter_token_latency_s.mean, rel=0.1
+        )
+        assert before.throughput.output_tokens_per_s > 4.0 * after.throughput.output_tokens_per_s
+        assert found.effect["output_tokens_per_s"] < -0.7
+
+    def test_nothing_where_seats_bind(self) -> None:
+        """Two seats: two requests of 800 tokens fit either way."""
+        assert step(self.CACHE.replace("SEATS", "2"), "admission-policy").effect == {}
+
+    def test_a_queue_of_one_turns_half_away_at_twice_the_capacity(self) -> None:
+        """One prompt takes 0.35 s and one comes every 0.175 s: one runs, one waits, every other is turned away.
+
+        Without the limit the queue grows and no latency exists. With it one waits for 0.35 s at most.
+        """
+        found = step(self.QUEUE.replace("RATE", str(2 / 0.35)), "admission-policy")
+        before, after = found.compared
+        assert before.latency.time_to_first_token_s.mean is None
+        assert after.throughput.rejected_fraction == pytest.approx(0.5, abs=0.01)
+        assert 0.35 < after.latency.time_to_first_token_s.max <= 0.70 + 1e-9
+
+    def test_nothing_where_nobody_waits(self) -> None:
+        """One comes every 10 s."""
+        assert step(self.QUEUE.replace("RATE", "0.1"), "admission-policy").effect == {}
