@@ -8,6 +8,7 @@ from planner.analysis.memory import fraction, memory_rows
 from planner.analysis.provenance import assumptions, provenance
 from planner.analysis.sensitivity import sensitivities
 from planner.analysis.turning import turning_points
+from planner.analysis.under_load import under_load
 from planner.analysis.verification import verification
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
@@ -31,4 +32,5 @@ def analyse(plan: Plan, result: PlanResult) -> Analysis:
         memory=memory_rows(result),
         fraction=fraction(detail),
         cost=cost_rows(plan, detail),
+        under_load=under_load(detail),
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
-from planner.evaluation.capacity import largest_rate
+from planner.evaluation.capacity import known_largest_rate
 from planner.findings import Finding, Severity, Verdict
 from planner.format import rate
 
@@ -39,7 +39,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     offered = (load.rate_per_s or 0.0) * load.peak
     replicas = max(1, result.detail.running.hardware.replicas.most)
     wanted = math.ceil(offered / (most / replicas) / COMFORTABLE)
-    holds = largest_rate(result.detail.plan)
+    holds = known_largest_rate(result.detail)
     largest = holds.requests_per_s if holds is not None else most / load.peak
     yield Finding(
         ID,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
-from planner.evaluation.capacity import largest_rate
+from planner.evaluation.capacity import known_largest_rate
 from planner.findings import Finding, Severity
 from planner.format import rate
 
@@ -38,7 +38,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         return
     if all(item.outcome in ("met", "unknown") for item in result.shipped.objectives):
         return
-    found = largest_rate(result.detail.plan)
+    found = known_largest_rate(result.detail)
     if found is None:
         return
     offered = (plan.workload.load.rate_per_s or 0.0) * plan.workload.load.peak

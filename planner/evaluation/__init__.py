@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from planner import engines
 from planner.domain.evaluation import Bands, Evaluation, PlanResult
@@ -21,7 +22,8 @@ from planner.evaluation.latency import Served
 class Detail:
     """An evaluation and what it was made from, for findings and the report.
 
-    running: the plan with the replicas that serve at the peak; paid: with those of the mean rate.
+    running: the plan with the replicas that serve at the peak; paid: with those of the mean rate. memo: searches
+    already made of it.
     """
 
     plan: Plan
@@ -30,6 +32,7 @@ class Detail:
     evaluation: Evaluation
     running: Plan
     paid: Plan
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 Simulator = Callable[[Plan, MemoryLedger, Served], Served]

@@ -9,10 +9,14 @@ below it. Runs are shorter than those of the figures, and the answer is good to 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from planner.domain.evaluation import ObjectiveOutcome
 from planner.domain.plan import Plan
 from planner.domain.workload import Load
+
+if TYPE_CHECKING:
+    from planner.evaluation import Detail
 
 ROUNDS = 7
 """Halvings: 1/128 of the largest rate that the seats serve."""
@@ -25,6 +29,14 @@ class Capacity:
     requests_per_s: float
     breaks: tuple[str, ...]
     served_at_most_per_s: float
+
+
+def known_largest_rate(detail: Detail) -> Capacity | None:
+    """`largest_rate` of what was evaluated, searched once."""
+    if "largest_rate" not in detail.memo:
+        detail.memo["largest_rate"] = largest_rate(detail.plan)
+    found: Capacity | None = detail.memo["largest_rate"]
+    return found
 
 
 def largest_rate(plan: Plan) -> Capacity | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from planner.format import Dimension
@@ -135,6 +136,59 @@ class MemoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadPoint:
+    """What was simulated at one rate. first_token, gap: {statistic: seconds}, empty where the queue grows.
+
+    arrivals_per_s: requests (sessions) that come. served_per_s, kept_per_s: requests served, and those of them that
+    keep every latency limit. rejected: share of those that come. queue: mean requests that wait.
+    """
+
+    arrivals_per_s: float
+    first_token: Mapping[str, float]
+    gap: Mapping[str, float]
+    served_per_s: float
+    kept_per_s: float
+    rejected: float
+    queue: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadInterval:
+    """What happened between two moments of the run at the declared load. queue, running: means over it."""
+
+    begin_s: float
+    end_s: float
+    queue: float
+    running: float
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnderLoad:
+    """The deployment under arrivals: at several rates, and over time at the declared one.
+
+    arrivals_per_s: that are declared, a peak included. capacity_per_s: the rate from which the queue grows, None where
+    it is not known. limited: the queue has a limit, and what is too much is turned away. holds_per_s: the largest rate
+    at which every objective holds, None where none was searched; breaks: what is missed above it. gap_metric:
+    inter_token_latency or time_per_output_token. first_tokens: equally likely TTFT, empty where the queue grows.
+    requests: of the run at the declared load. noun: of what arrives.
+    """
+
+    points: tuple[LoadPoint, ...]
+    series: tuple[LoadInterval, ...]
+    arrivals_per_s: float
+    capacity_per_s: float | None
+    holds_per_s: float | None
+    breaks: tuple[str, ...]
+    gap_metric: str
+    first_tokens: tuple[float, ...]
+    requests: int
+    overloaded: bool
+    limited: bool = False
+    noun: str = "requests"
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """deciding None: no objective is open; `deciding_reason` may say why. fraction: what the engine's share holds.
 
@@ -152,3 +206,4 @@ class Analysis:
     memory: tuple[MemoryRow, ...] = field(default=())
     cost: tuple[ProvenanceRow, ...] = ()
     fraction: str = ""
+    under_load: UnderLoad | None = None

@@ -20,6 +20,7 @@ from planner.report import (
     memory_picture,
     provenance,
     regime,
+    under_load,
     verdict_section,
 )
 from planner.report.analysis_types import Analysis
@@ -60,6 +61,7 @@ def build(
         binding=binding.section(result.shipped),
         baseline=_baseline(plan, result),
         memory=_memory(plan, result, known),
+        load=under_load.section(plan, result.shipped.bands, known.under_load),
         ladder=ladder.section(plan, result),
         obligations=ladder.obligations(result),
         regime=regime.section(known.turning_points),

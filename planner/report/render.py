@@ -110,6 +110,7 @@ def _html_environment() -> Environment:
     environment.filters["block"] = lambda text: Markup("{}").format(block(text))
     environment.filters["beside"] = _beside
     environment.filters["fixed"] = lambda number: Markup(f"{number:.2f}")
+    environment.filters["polyline"] = lambda points: Markup(" ".join(f"{x:.2f},{y:.2f}" for x, y in points))
     environment.filters["sortable"] = lambda number: Markup(f"{number:.9g}")
     environment.globals["style"] = Markup((resources.folder("templates") / "style.css").read_text("utf-8"))
     return environment

@@ -143,6 +143,60 @@ class MemorySection:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis, in per cent of its length from where it begins, and what stands there."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartLine:
+    """points: (x, y) in per cent of the width from the left and of the height from above. style: 1, 2, 3."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    style: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A straight line. across: at a height of the chart, else at a place from the left. kind: limit, offered, edge."""
+
+    name: str
+    at: float
+    across: bool
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """description: the chart in words, for who does not see it."""
+
+    key: str
+    title: str
+    description: str
+    x_title: str
+    y_title: str
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    lines: tuple[ChartLine, ...]
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSection:
+    """What happens under arrivals. charts stand beside tables of the same figures."""
+
+    sentence: str
+    notes: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    rates: Table
+    over_time: Table
+    distribution: Table | None
+
+
+@dataclass(frozen=True, slots=True)
 class LeverDetail:
     """What one lever does, in full. figures: before and after of all that it moves; None where not evaluated."""
 
@@ -260,6 +314,7 @@ class ReportModel:
     binding: BindingSection | None = None
     baseline: BaselineSection | None = None
     memory: MemorySection | None = None
+    load: LoadSection | None = None
     ladder: LadderSection | None = None
     obligations: TableSection | None = None
     regime: RegimeSection | None = None

@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Plan, Measurements -> Calibration
     "calibration": {"domain", "evaluation", "physics"},
     # Plan, PlanResult -> what the report says beyond the figures
-    "analysis": {"domain", "evaluation", "engines", "report"},
+    "analysis": {"domain", "evaluation", "engines", "report", "traffic"},
     # findings -> verdict
     "finding_ids": {"checks", "reading_explanations", "spec_explanations"},
     "project": {"source", "contract", "finding_ids"},
