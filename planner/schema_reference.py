@@ -13,7 +13,7 @@ from typing import Any
 
 from planner import schema_composer as composer
 from planner.dimensions import DIMENSIONS, spellings
-from planner.schema_text import example_of, left_out_of, meaning, type_of
+from planner.schema_text import example_of, left_out_of, meaning, most_of, type_of
 
 PAGE = Path("docs") / "spec-language.md"
 REFERENCE = composer.REFERENCE
@@ -115,7 +115,8 @@ def _deployment() -> Iterator[str]:
         required = " *Required.*" if key in schema["required"] else ""
         left_out = "the engine version's own" if key == "engine" else "none"
         rows = list(walk.below(found, key, left_out))
-        yield f"### {key}\n\n{meaning(found)}{required} Example: `{key}: {example_of(found)}`\n"
+        limit = f" At most{most_of(found).removeprefix(' of at most')}." if most_of(found) else ""
+        yield f"### {key}\n\n{meaning(found)}{limit}{required} Example: `{key}: {example_of(found)}`\n"
         if rows:
             yield _table(rows)
         if key in ("engine", "levers"):

@@ -32,8 +32,20 @@ def type_of(schema: Mapping[str, Any]) -> str:
     if quantity == "count" and "number" in names:
         names = ["number", *(name for name in names if name != "number")]
     least = f" from {schema['minimum']}" if "minimum" in schema else " above 0" if "exclusiveMinimum" in schema else ""
-    words = [_TYPES[name] + (least if name in ("integer", "number") else "") for name in names]
+    counted = {
+        "integer": least,
+        "number": least,
+        "array": most_of(schema, "maxItems", "item"),
+        "object": most_of(schema, "maxProperties", "key"),
+    }
+    words = [_TYPES[name] + counted.get(name, "") for name in names]
     return " or ".join(words) or ("section" if "properties" in schema else "any")
+
+
+def most_of(schema: Mapping[str, Any], keyword: str = "maxItems", what: str = "item") -> str:
+    """` of at most 256 items`, where there is a limit."""
+    most = schema.get(keyword)
+    return "" if most is None else f" of at most {most} {what}{'s' if most > 1 else ''}"
 
 
 def example_of(schema: Mapping[str, Any]) -> str:

@@ -111,5 +111,13 @@ def _alternatives(validator: Any, names: list[str], value: Any, schema: Schema) 
         yield ValidationError("alternatives")
 
 
+def _items(validator: Any, rule: Any, value: Any, schema: Schema) -> Iterator[ValidationError]:
+    """A list that is longer than allowed is one error: its items are not looked at."""
+    if not isinstance(value, list) or len(value) <= schema.get("maxItems", len(value)):
+        yield from _each_item(validator, rule, value, schema)
+
+
+_each_item: Any = Draft202012Validator.VALIDATORS["items"]
 _extend: Any = validators.extend
-_Validator = _extend(Draft202012Validator, {"quantity": _quantity, "alternatives": _alternatives})
+_KEYWORDS = {"quantity": _quantity, "alternatives": _alternatives, "items": _items}
+_Validator = _extend(Draft202012Validator, _KEYWORDS)

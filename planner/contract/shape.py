@@ -10,14 +10,19 @@ from planner.contract.problem import Problem
 from planner.contract.reading import items, section
 from planner.source.document import NodePath
 
+LEVERS = ("levers",)
+
 
 def problems(data: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """What the schema of the kind says, and what the engine and the levers that are used say."""
-    yield from _against(schemas.of_kind(kind), data, ())
+    refused = False
+    for problem in _against(schemas.of_kind(kind), data, ()):
+        refused = refused or problem.path == LEVERS
+        yield problem
     if kind == "Deployment":
         yield from _engine(data)
-        for index, item in items(data, "levers"):
-            yield from _lever(item, ("levers", index))
+        for index, item in items(data, *LEVERS) if not refused else ():
+            yield from _lever(item, (*LEVERS, index))
 
 
 def _engine(data: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,6 +11,8 @@ from itertools import pairwise
 from planner.domain.plan import Plan
 from planner.domain.workload import Length, RequestClass
 
+MOST_SLICES, FEWEST_SLICES, MOST_POINTS = 100, 8, 2000
+"""Of a class's lengths, each as often as any other; fewer where many classes make the mix smooth by themselves."""
 QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
 
 
@@ -139,7 +141,7 @@ def mixture_quantiles(mix: Mix, figure: Callable[[RequestClass, float], float]) 
         alone = mix.classes[0]
         found = {name: figure(alone, level) for name, level in QUANTILES}
         return {**found, "max": figure(alone, 1.0)}
-    slices = 100
+    slices = max(FEWEST_SLICES, min(MOST_SLICES, MOST_POINTS // len(mix.classes)))
     points: list[tuple[float, float]] = []
     for share, item in zip(mix.shares, mix.classes, strict=True):
         varies = not ((item.prompt is None or item.prompt.fixed) and (item.output is None or item.output.fixed))

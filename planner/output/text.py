@@ -31,8 +31,8 @@ def render(judgements: Sequence[Judgement], options: Options) -> str:
     """Findings of every spec, each spec followed by its verdict and the figures that decide."""
     lines: list[str] = []
     for judgement in judgements:
-        folded = [] if options.verbose else [item for item in judgement.findings if _is_aside(item)]
-        shown = [item for item in judgement.findings if item not in folded]
+        folded = [item for item in judgement.findings if not options.verbose and _is_aside(item)]
+        shown = [item for item in judgement.findings if options.verbose or not _is_aside(item)]
         lines += (line for finding in shown for line in _finding(finding, options))
         lines += _folded(judgement, folded, options)
         lines += _verdict(judgement, options)
@@ -76,6 +76,8 @@ def _folded(judgement: Judgement, notes: Sequence[Finding], options: Options) ->
 
 def plain_line(text: str) -> str:
     """`text` on one line with every control character spelled out, whole."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else plain(character) for character in text)
 
 

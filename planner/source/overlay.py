@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
 
 from planner.findings import Finding, Location
 from planner.source.document import Document, NodePath
 from planner.source.merging import Merger
 from planner.source.node import Flat, Node, Place, digest, flatten
+
+Found = TypeVar("Found")
 
 
 def merge(
@@ -28,10 +30,43 @@ def merge(
     at = place or document.location(written_at or ())
     above = _node(document, dict(overlay), written_at, (at.file, at.line, at.column))
     merger = Merger()
-    merged = merger.over(tree(document), above)
+    merged = merger.over(_sections(document, overlay.keys()), above)
     if warnings is not None:
         warnings.extend(merger.findings)
-    return relaid(document, merged)
+    return _with_sections(document, merged, overlay.keys())
+
+
+def _sections(document: Document, names: Collection[str]) -> Node:
+    """The nodes of `document` with only the sections `names` built up, the rest empty."""
+    found = document.location(())
+    place: Place = (found.file, found.line, found.column)
+    children = {
+        key: _node(document, value, (key,), place) if key in names else Node(None, place)
+        for key, value in document.data.items()
+    }
+    return Node(children, place, {key: _key_place(document, (), key, place) for key in children})
+
+
+def _with_sections(document: Document, root: Node, names: Collection[str]) -> Document:
+    """`document` with its sections `names` as in `root`; the others, which may be long, are taken over as they are."""
+    assert isinstance(root.value, dict)
+    flat = Flat()
+    changed = {key: child for key, child in root.value.items() if key in names}
+    data = flatten(Node(changed, root.place, root.keys), flat)
+    data = {key: data[key] if key in names else document.data[key] for key in root.value}
+    return dataclasses.replace(
+        document,
+        data=data,
+        values=_outside(document.values, names) | flat.values,
+        keys=_outside(document.keys, names) | flat.keys,
+        texts=_outside(document.texts, names) | flat.texts,
+        sha256=digest(data),
+    )
+
+
+def _outside(table: Mapping[NodePath, Found], names: Collection[str]) -> dict[NodePath, Found]:
+    """What `table` says of other sections than `names`."""
+    return {path: found for path, found in table.items() if path and path[0] not in names}
 
 
 def tree(document: Document) -> Node:

@@ -177,3 +177,16 @@ def test_every_value_of_a_merged_document_has_a_place(base: dict[str, Any], over
             walk(child, (*path, step))
 
     walk(document.data, ())
+
+
+def test_sections_that_no_overlay_touches_keep_their_places() -> None:
+    """A merge takes them over as they are: a stack of many overlays would else be built up again for each."""
+    document = parsed("a: {x: 1.50}\nlevers:\n  - {use: change, set: {a: {x: 2}}}\n  - {use: other}\nb: [3, 4]\n")
+    changed = source.merge(document, document.data["levers"][0]["set"], written_at=("levers", 0, "set"))
+    assert list(changed.data) == ["a", "levers", "b"] and changed.data["a"] == {"x": 2}
+    assert changed.location(("a", "x")) == Location("base.yaml", 3, 32)
+    for path in (("levers",), ("levers", 1, "use"), ("b", 1)):
+        assert changed.location(path) == document.location(path)
+        assert changed.location(path, key=True) == document.location(path, key=True)
+    assert (changed.texts[("a", "x")], changed.texts[("b", 1)]) == ("2", "4")
+    assert changed.sha256 == source.merge(parsed("{}"), changed.data).sha256 != document.sha256
