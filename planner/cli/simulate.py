@@ -105,8 +105,9 @@ def simulate(
     """
     if spec.is_dir():
         raise click.UsageError(f"SPEC is one file; {visible(spec.as_posix())} is a folder.")
-    if not os.path.lexists(spec):
-        raise CouldNotError(f"there is no file {visible(spec.as_posix())}")
+    for path in (spec, trace):
+        if path is not None and not os.path.lexists(path):
+            raise CouldNotError(f"there is no file {visible(path.as_posix())}")
     asked = Asked(seed, rate, _reference(trace, spec), requests, duration, interval)
     found = _run(spec, asked, sets)
     status = options.exit_status([found.judgement], strict=strict, fail_on="error")

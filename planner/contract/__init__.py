@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import islice
 
@@ -16,12 +16,16 @@ MOST_FINDINGS = 200
 MOST_SOUGHT = 1000
 
 
-def validate(document: Document) -> tuple[Finding, ...]:
-    """Every error of the document, the deepest (so the most specific) first; empty where it may be bound."""
+def validate(document: Document, known_good: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Every error of the document, the deepest (so the most specific) first; empty where it may be bound.
+
+    known_good: sections whose shape need not be looked at again; rules that span sections still see them.
+    """
     faults = tuple(kinds.problems(document.data))
     if faults:
         return tuple(problem.finding(document) for problem in faults)
-    shapes = islice(shape.problems(document.data, document.kind), MOST_SOUGHT)
+    sought = {key: value for key, value in document.data.items() if key not in known_good}
+    shapes = islice(shape.problems(sought, document.kind), MOST_SOUGHT)
     spanning = islice(across.problems(document.data, document.kind), MOST_SOUGHT)
     found = [_as_written(problem, document) for problem in (*_without_echoes(shapes), *spanning)]
     ordered = sorted(found, key=lambda problem: (-len(problem.path), str(problem.path)))

@@ -137,12 +137,12 @@ def test_waived_findings_pass_until_their_date(write: Write, planner: Planner, m
 def test_a_bug_is_status_two_and_no_traceback(
     write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from planner import cli, evaluation
+    from planner import checks, cli
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(evaluation, "run", broken)
+    monkeypatch.setattr(checks, "run", broken)
     monkeypatch.setattr("sys.argv", ["planner", "check", write("feasible")])
     monkeypatch.delenv("PLANNER_TRACEBACK", raising=False)
     with pytest.raises(SystemExit) as stop:
