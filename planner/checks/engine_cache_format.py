@@ -39,6 +39,12 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     found = formats.get_cache(cache) if cache else None
     if cache is None or found is None or found.bits >= 16:
         return
+    served = engines.figure(plan.engine, "cache_formats")
+    if served is not None and found.name not in served:
+        version = f" {plan.engine.version}" if plan.engine.version else ""
+        text = f"{plan.engine.name}{version} has no cache in {cache}"
+        yield _finding(shipped, cache, text, ["auto", *served], {})
+        return
     yield from _on_the_card(shipped, cache)
     yield from _with_the_weights(shipped, cache)
     if engines.figure(plan.engine, "quantized_cache_needs_flash_attention"):

@@ -2,7 +2,7 @@
 
 What weights are stored in is `engine-weight-format`; this is what the products run in. Volta and Turing (compute
 capability 7.x) have no bfloat16: older versions stop, newer ones go on in float16 by themselves, whose smaller range
-some models overflow. Only NVIDIA cards have a compute capability.
+some models overflow; `dtype: bfloat16` among the flags stops them too. Only NVIDIA cards have a compute capability.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         yield _too_old(plan, has, least)
         return
     needed = engines.figure(plan.engine, "bfloat16_capability")
-    if needed is not None and has < needed and result.detail.plan.model.dtype == "bf16":
-        yield _no_bfloat16(plan, has, needed)
+    asked = str(plan.engine.arguments.get("dtype", "auto"))
+    wanted = {"bfloat16": "bf16", "auto": result.detail.plan.model.dtype}.get(asked, asked)
+    if needed is not None and has < needed and wanted == "bf16":
+        yield _no_bfloat16(plan, has, needed, explicit=asked != "auto")
 
 
 def _too_old(plan: Plan, has: float, least: float) -> Finding:
@@ -55,15 +57,16 @@ def _too_old(plan: Plan, has: float, least: float) -> Finding:
     )
 
 
-def _no_bfloat16(plan: Plan, has: float, needed: float) -> Finding:
-    falls_back = bool(engines.figure(plan.engine, "bfloat16_falls_back"))
+def _no_bfloat16(plan: Plan, has: float, needed: float, *, explicit: bool) -> Finding:
+    """explicit: asked for by the flag `dtype`, which no version overrides."""
+    falls_back = bool(engines.figure(plan.engine, "bfloat16_falls_back")) and not explicit
     then = "this version serves it in float16" if falls_back else "the engine stops"
     return Finding(
         ID,
         Severity.WARNING if falls_back else SEVERITY,
         f"bfloat16 is computed from compute capability {needed:g}, the card has {has:g}: {then}",
         "Declare `weights: fp16` and evaluate the model in it, or use a newer card.",
-        "/model/weights",
+        "/engine/args" if explicit else "/model/weights",
         {"compute_capability": has, "needed_capability": needed, "valid_formats": ["fp16", "fp32"]},
         verdict=None if falls_back else Verdict.INFEASIBLE,
     )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from planner.domain.engine import EngineSettings
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
-from planner.engines import MemoryLedger, _cache_layers, _demand, _weights
+from planner.engines import MemoryLedger, _cache_layers, _demand, _sglang_share, _weights
 from planner.engines._activations import peak_bytes
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures, figures
@@ -40,15 +40,14 @@ LONGEST = 2**27
 def with_defaults(plan: Plan) -> EngineSettings:
     """Every key filled, by the card, the ranks and the version."""
     declared, chosen = plan.engine, figures(NAME, plan.engine.release)
-    chunk, graph = _by_card(plan, chosen)
-    batched = declared.max_num_batched_tokens or chunk
+    batched = declared.max_num_batched_tokens or _sglang_share.by_card(plan, chosen)[0]
     return fill(
         declared,
         max_model_len=plan.model.max_context or 2048,
         max_num_seqs=int(chosen["longest_pool_rows"]),
         max_num_batched_tokens=batched,
         block_size=1,
-        memory_fraction=_fraction(plan, chosen, chunk, graph),
+        memory_fraction=_sglang_share.default_share(plan, chosen),
         enable_chunked_prefill=True,
         enforce_eager=False,
         enable_prefix_caching=True,
@@ -94,30 +93,6 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     return f"KV Cache is allocated. #tokens: {tokens}, size: {result.memory.kv_pool_bytes / GIB:.2f} GB"
 
 
-def _by_card(plan: Plan, chosen: Figures) -> tuple[int, int]:
-    """(chunked_prefill_size, largest captured batch) by the memory that the driver reports."""
-    memory_mib = _driver_bytes(plan) / MIB
-    row = next(row for row in chosen["by_card"] if memory_mib < row[0])
-    return int(row[1]), int(row[3] if plan.engine.tensor_parallel_size >= 4 else row[2])
-
-
-def _driver_bytes(plan: Plan) -> float:
-    return plan.hardware.accelerator.driver_bytes or plan.hardware.capacity_bytes
-
-
-def _fraction(plan: Plan, chosen: Figures, chunk: int, graph: int) -> float:
-    """The default share: by ranks in old versions, since then (memory - reserve) / memory, three decimals."""
-    ranks = plan.engine.tensor_parallel_size * plan.engine.pipeline_parallel_size
-    if chosen["static_fraction_by_ranks"]:
-        return chosen.by_ranks("static_fraction_by_ranks", ranks)
-    memory_bytes = _driver_bytes(plan)
-    tokens = plan.engine.max_num_batched_tokens or chunk
-    reserve = engine_memory.static_reserve_bytes(tokens, graph, ranks) + float(chosen["prefill_graph_mib"]) * MIB
-    if memory_bytes > 60 * GIB:
-        reserve = max(reserve, float(chosen["reserve_floor_mib"]) * MIB)
-    return float(round(max(0.01, (memory_bytes - reserve) / memory_bytes), 3))
-
-
 def tokens_of(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> float:
     """Tokens of the full pool.
 
@@ -151,7 +126,7 @@ def _activation(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
 def _graphs(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
     if plan.engine.enforce_eager and not plan.techniques.cuda_graphs:
         return 0.0
-    largest = min(_by_card(plan, chosen)[1], plan.engine.max_num_seqs or 1)
+    largest = min(_sglang_share.by_card(plan, chosen)[1], plan.engine.max_num_seqs or 1)
     layers = -(-plan.model.layers // parallel.pipeline)
     each = float(chosen["graph_mib_per_layer_and_size"]) * MIB
     sizes = engine_memory.captured_sizes(largest)
@@ -187,7 +162,10 @@ def _refusal(
         return Refusal(text, {"reason": "weights", **values})
     if tokens < length:
         needed = _cache_layers.sequence_bytes(kinds, length)
-        text = f"One sequence of {length:,} tokens needs {gib(needed)} of cache; the pool holds {int(tokens):,} tokens."
+        text = (
+            f"One sequence of {length:,} tokens needs {gib(needed)} of cache; the pool holds {int(tokens):,} tokens: "
+            "SGLang starts, and refuses longer requests."
+        )
         values = {"needed_bytes": needed, "available_bytes": taken.pool, "largest_max_model_len": int(tokens)}
         return Refusal(text, {"reason": "one-sequence", **values})
     return Refusal()

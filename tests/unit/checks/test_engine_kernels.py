@@ -205,3 +205,34 @@ class TestDrafts:
             (found,) = findings(spec, engine_draft_model.ID)
             assert found.severity is severity
             assert found.values["valid_draft_tp"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "cache", "refused"),
+    [
+        ("vllm", "0.19", "int8", True),  # CacheDType of v0.19: fp8 and its kinds
+        ("vllm", "0.19", "nvfp4", True),
+        ("vllm", "0.20", "int8_per_token_head", False),
+        ("vllm", "0.19", "q8_0", True),
+        ("sglang", "0.5.4", "fp4_e2m1", True),
+        ("sglang", "0.5.6", "fp4_e2m1", False),
+        ("llama-cpp", "1", "fp8", True),
+        ("llama-cpp", "1", "q8_0", False),
+    ],
+)
+def test_cache_formats_of_a_version(engine: str, version: str, cache: str, refused: bool) -> None:
+    spec = engine_cache_format.FAILING.replace("accelerator: t4", "accelerator: b200-sxm").replace("vllm", engine)
+    spec = spec.replace('"0.24"', f'"{version}"').replace("kv_cache_dtype: fp8", f"kv_cache_dtype: {cache}")
+    found = findings(spec, engine_cache_format.ID)
+    assert bool(found) is refused
+    assert all("auto" in item.values["valid_formats"] for item in found)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "severity"), [("bfloat16", Severity.ERROR), ("auto", Severity.WARNING), ("half", None)]
+)
+def test_a_dtype_that_is_asked_for_stays(dtype: str, severity: Severity | None) -> None:
+    # vLLM falls back to float16 where dtype is auto (pull request 17265); bfloat16 by flag stops on Turing.
+    spec = engine_compute_format.FAILING.replace('version: "0.6"', f'version: "0.10", args: {{dtype: {dtype}}}')
+    found = findings(spec, engine_compute_format.ID)
+    assert [item.severity for item in found] == ([severity] if severity else [])

@@ -34,6 +34,36 @@ class TestSglang:
         eight = make_plan("llama-3.1-8b", "sglang", 79.18, count=8, version="0.4.6", tensor_parallel_size=8)
         assert eight.engine.memory_fraction == 0.81
 
+    @pytest.mark.parametrize(
+        ("version", "card_mib", "tensor", "share"),
+        [
+            ("0.3.6", 81_559, 8, 0.82),
+            ("0.4.6", 143_771, 1, 0.907),  # (143,771 - 13,312) / 143,771
+            ("0.4.7", 143_771, 1, 0.872),  # (143,771 - 18,432) / 143,771
+            ("0.4.7", 97_871, 1, 0.88),
+            ("0.4.9", 15_360, 1, 0.807),  # 15,360 - (2.8 + 0.1) x 1024
+            ("0.5.2", 81_559, 8, 0.831),  # 81,559 - (9.5 + 8/2) x 1024
+            ("0.5.2", 183_359, 8, 0.821),  # 32 GiB
+            ("0.5.12", 81_559, 1, 0.83),  # 13,440 as above, and 464 of prefill graphs
+            ("0.5.12", 24_564, 1, 0.828),  # 512 + 3072 + 48 + 128, and 464: 4224
+        ],
+    )
+    def test_default_share_by_version(
+        self, make_plan: MakePlan, version: str, card_mib: int, tensor: int, share: float
+    ) -> None:
+        # The sums are those of server_args.py of each version.
+        card = {"driver_bytes": card_mib * MIB}
+        plan = make_plan(
+            "llama-3.1-8b",
+            "sglang",
+            card_mib / 1024,
+            count=tensor,
+            card=card,
+            version=version,
+            tensor_parallel_size=tensor,
+        )
+        assert plan.engine.memory_fraction == pytest.approx(share, abs=0.001)
+
     def test_share_below_the_weights_is_refused(self, make_plan: MakePlan) -> None:
         ledger = sglang.memory(make_plan("llama-3.1-8b", "sglang", 79.18, memory_fraction=0.15))
         assert ledger.refusal_values["reason"] == "weights"
