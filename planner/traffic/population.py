@@ -119,7 +119,8 @@ def open_loop(
     drawings = [Drawing(kind, owner, seed) for owner, kind in enumerate(kinds)]
     when = (lambda at: at) if rise is None else lambda at: round(rise.at(at), 9)
     streams = [
-        (drawing.first(when(at)) for at in times(process, rate, variation, seed, f"arrivals/{drawing.owner}"))
+        # `map` and not a generator inside the list: that would draw from whatever kind the list ended with.
+        map(drawing.first, map(when, times(process, rate, variation, seed, f"arrivals/{drawing.owner}")))
         for drawing, (rate, process, variation) in zip(drawings, rates, strict=True)
         if rate > 0
     ]
