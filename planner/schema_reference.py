@@ -21,7 +21,7 @@ BRANCHES = ("lever:", "engine:", "partial:")
 # What repeats the sections of a Deployment with nothing required.
 REPEATED = ("partial:", "overlay")
 # Kinds beside Deployment, and the keys that are described there already.
-OTHERS = ("base", "project", "accelerator", "model", "calibration")
+OTHERS = ("base", "project", "accelerator", "model", "measurement", "calibration")
 _HEAD = "| Key | Type | Left out | Meaning | Example |\n| --- | --- | --- | --- | --- |"
 _INTRODUCTION = """\
 # Spec language

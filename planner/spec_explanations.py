@@ -86,6 +86,11 @@ DECLARED: Mapping[str, str] = {
         "time of arrival and its tokens in and out. The columns of the traces of Azure, BurstGPT, Mooncake and\n"
         "Bailian are known. What is not known is not invented: without the file nothing is judged."
     ),
+    "measurement-not-read": (
+        "A file with measurements cannot be used: it is of no known format, is cut off or too large, or lacks the\n"
+        "load, the lengths or the figures that a run needs. The message says which. Nothing is invented."
+    ),
+    "measurement-kind": "A YAML file that is given as a measurement must be a document of `kind: Measurement`.",
     "calibration-kind": "`calibration` names a document of another kind. `planner calibrate` writes a Calibration.",
     "waiver-expired": (
         "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"

@@ -8,8 +8,8 @@ from typing import Any
 
 from planner import contract, source
 from planner.bind.context import Binding
-from planner.bind.subject import memory, subject
 from planner.domain.calibration import Calibration, CalibrationBands
+from planner.measurements.subject import memory, subject
 from planner.source.document import Document
 
 KIND = "Calibration"

@@ -42,7 +42,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "levers": {"domain", "physics", "engines", "units"},
     "checks": {"domain", "evaluation", "levers", "engines"},
     # Document + catalogue -> Plan
-    "bind": {"source", "contract", "units", "domain", "catalogue", "architectures", "engines", "levers"},
+    "bind": {
+        "source",
+        "contract",
+        "units",
+        "domain",
+        "catalogue",
+        "architectures",
+        "engines",
+        "levers",
+        "measurements",
+    },
     # Plan -> PlanResult
     "evaluation": {"domain", "physics", "engines", "levers", "traffic"},
     # backwards, and across a space: by evaluation, never by physics of their own
@@ -50,6 +60,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "search": {"domain", "evaluation", "levers", "engines", "pipeline"},
     # Plan, Measurements -> Calibration
     "calibration": {"domain", "evaluation", "physics"},
+    # files of benchmarks -> Measurements
+    "measurements": {"source", "contract", "units", "domain"},
     # Plan, PlanResult -> what the report says beyond the figures
     "analysis": {"domain", "evaluation", "engines", "report", "traffic"},
     # findings -> verdict

@@ -1,0 +1,98 @@
+"""What each tool wrote, read: figures are those that stand in the file, divided by hand where they are totals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.domain.measurement import Measurement, Run
+from planner.measurements import read
+
+DATA = Path(__file__).parent / "data"
+
+
+def measured(name: str) -> Measurement:
+    found, findings = read(DATA / name, name=name)
+    assert found is not None, findings
+    return found
+
+
+def seen(run: Run) -> dict[str, float]:
+    return {item.name: item.value for item in run.observations}
+
+
+def test_vllm_closed_loop() -> None:
+    """6144 and 768 tokens of 24 requests: 256 and 32."""
+    found = measured("vllm-serve-0.33.0-c4.json")
+    (run,) = found.runs
+    assert found.date == "2026-11-30" and found.subject.model == ""
+    assert (run.load.kind, run.load.concurrency, run.load.requests) == ("concurrency", 4, 24)
+    assert (run.prompt_tokens, run.output_tokens) == (256, 32)
+    assert run.subject.tensor_parallel_size == 2  # --metadata tensor_parallel_size=2
+    figures = seen(run)
+    assert figures["inter_token_latency.mean"] == pytest.approx(0.02014677733871001)
+    assert figures["time_to_first_token.p99"] == pytest.approx(0.13217191603974243)
+    assert figures["request_latency.p50"] == pytest.approx(0.7319052459999966)
+    assert figures["output_tokens_per_second"] == pytest.approx(174.8347992640482)
+    assert not run.unusable
+
+
+def test_vllm_open_loop() -> None:
+    (run,) = measured("vllm-serve-0.33.0-rate.json").runs
+    assert (run.load.kind, run.load.rate_per_s, run.load.process, run.load.requests) == ("rate", 6.0, "poisson", 24)
+
+
+def test_sglang_two_lines() -> None:
+    """The local server says of itself no tensor parallel size: whose engine it is is not known."""
+    found = measured("sglang-serving-0.5.23.jsonl")
+    first, second = found.runs
+    assert (first.where, second.where) == ("line 1", "line 2")
+    assert (first.load.concurrency, second.load.rate_per_s) == (4, 6.0)
+    assert seen(first)["time_per_output_token.mean"] == pytest.approx(0.025881641090055254)
+    assert seen(first)["request_latency.p90"] == pytest.approx(1.1668541915995775)
+    assert found.subject.engine == "" and first.subject.engine == ""
+
+
+def test_aiperf() -> None:
+    found = measured("aiperf-0.13.0.json")
+    (run,) = found.runs
+    assert (found.tool, found.date) == ("aiperf 0.13.0", "2026-11-30")
+    assert (run.load.concurrency, run.load.requests, run.prompt_tokens, run.output_tokens) == (4, 24, 256, 32)
+    figures = seen(run)
+    assert figures["time_to_first_token.mean"] == pytest.approx(0.12644445679166667)
+    assert figures["time_per_output_token.mean"] == pytest.approx(0.02321010076747312)
+    assert figures["request_latency.max"] == pytest.approx(1.045984279)
+    assert figures["output_tokens_per_second"] == pytest.approx(133.693198798132)
+
+
+def test_aiperf_csv_says_where_the_load_is() -> None:
+    found, (finding,) = read(DATA / "aiperf-0.13.0.csv", name="aiperf.csv")
+    assert found is None and "JSON file that was written beside it" in finding.message
+
+
+@pytest.mark.parametrize("name", ["trtllm-bench-1.2.0-streaming.json", "trtllm-bench-1.2.0-streaming.log"])
+def test_trtllm_bench_json_and_print(name: str) -> None:
+    """Eight at a time by construction; the print has four digits behind the point."""
+    found = measured(name)
+    (run,) = found.runs
+    assert (run.load.concurrency, run.load.requests) == (8, 32)
+    assert (run.prompt_tokens, run.output_tokens) == (1024, 128)
+    subject = found.subject
+    assert (subject.model, subject.engine, subject.version) == (
+        "meta-llama/Llama-3.1-8B-Instruct", "tensorrt-llm", "1.2.0"
+    )  # fmt: skip
+    assert (subject.weights, subject.cache, subject.tensor_parallel_size, subject.pipeline_parallel_size) == (
+        "fp8", "fp8", 2, 1
+    )  # fmt: skip
+    figures = seen(run)
+    assert figures["time_per_output_token.mean"] == pytest.approx(0.0078, abs=1e-7)  # 7.5, 7.7, 7.9, 8.1 in turn
+    assert figures["time_to_first_token.p50"] == pytest.approx(0.048, abs=1e-7)  # 42, 45, 48, 51, 54 in turn
+
+
+def test_trtllm_bench_without_streaming_has_no_first_token() -> None:
+    (run,) = measured("trtllm-bench-1.2.0.json").runs
+    assert run.load.concurrency == 61  # 61.3 were in the system on average: what the file says
+    assert {name.split(".")[0] for name in seen(run)} == {
+        "output_tokens_per_second", "requests_per_second", "request_latency"
+    }  # fmt: skip
