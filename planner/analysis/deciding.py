@@ -81,7 +81,9 @@ def _dimension(figure: str) -> Dimension:
 
 
 def _band(bands: Bands, figure: str) -> tuple[float, float]:
-    return bands.throughput if _dimension(figure) == "tokens/s" else bands.latency
+    return {"time to first token": bands.first_token, "request latency": bands.request}.get(
+        figure, bands.throughput if _dimension(figure) == "tokens/s" else bands.latency
+    )
 
 
 def _now(detail: Detail, figure: str) -> float | None:

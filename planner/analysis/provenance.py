@@ -212,7 +212,16 @@ def assumptions(plan: Plan, detail: Detail) -> tuple[Assumption, ...]:
     return (*found, *calibration.assumptions(detail.plan), *_bands(detail.evaluation.bands))
 
 
+BAND_TITLES = {
+    "memory": "memory",
+    "latency": "steps and the time between tokens",
+    "prompt": "a prefill alone",
+    "first_token": "the time to first token",
+    "request": "whole requests",
+    "throughput": "throughput",
+}
 BAND_SOURCES = {
+    "uncalibrated": "published runs that the constants were not set on, docs/decisions/0020-latency-constants.md",
     "prior": "the planner's own, nothing was measured on this deployment",
     "calibrated": "residuals of the calibration",
     "family": "residuals of the calibration, of another precision, parallel size or speculation",
@@ -223,8 +232,8 @@ BAND_SOURCES = {
 
 def _bands(bands: Bands) -> Iterator[Assumption]:
     """Each band that has a width, with its word."""
-    for kind in ("memory", "latency", "throughput"):
+    for kind in ("memory", "latency", "prompt", "first_token", "request", "throughput"):
         low, high = getattr(bands, kind)
         if low != high:
             source = f"{bands.word} ({BAND_SOURCES[bands.word]})" if bands.word in BAND_SOURCES else bands.word
-            yield Assumption(f"Band of {kind}: x{low:g} to x{high:g} of the estimate.", source)
+            yield Assumption(f"Band of {BAND_TITLES[kind]}: x{low:g} to x{high:g} of the estimate.", source)

@@ -114,11 +114,17 @@ class ObjectiveOutcome:
 class Bands:
     """Factors on an estimate: what was measured lies between low and high of it.
 
+    latency: of steps and the time between tokens. prompt: of a prefill alone. first_token: of the time to first
+    token, its wait included. request: of whole requests and sessions.
     cost: of a token or a request; hourly: of an hour; power: of the mean draw; energy: of a token or a request.
+    word: where the factors come from.
     """
 
     memory: tuple[float, float] = (1.0, 1.0)
     latency: tuple[float, float] = (1.0, 1.0)
+    prompt: tuple[float, float] = (1.0, 1.0)
+    first_token: tuple[float, float] = (1.0, 1.0)
+    request: tuple[float, float] = (1.0, 1.0)
     throughput: tuple[float, float] = (1.0, 1.0)
     word: str = "prior"
     cost: tuple[float, float] = (1.0, 1.0)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner import engines
-from planner.domain.evaluation import Bands, Evaluation, PlanResult
+from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation import cost, cost_bands, latency, objectives, replicas
-from planner.evaluation.calibrated import calibration_of
+from planner.evaluation.bands import bands_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
 from planner.evaluation.extra_memory import charged
@@ -70,7 +70,13 @@ def evaluated(plan: Plan, ledger: MemoryLedger, served: Served, paid: Plan) -> E
     """The figures, their cost and the objectives. paid: the plan with the replicas that are paid for."""
     spent = cost.evaluate(paid, served, latency.seats_of(plan, served.sequences_that_fit))
     overloaded = served.operating.overloaded
-    bands = cost_bands.with_cost(plan, bands_of(plan), spent, served.throughput, overloaded=overloaded)
+    bands = cost_bands.with_cost(
+        plan,
+        bands_of(plan, served.latency, _utilisation(plan, served)),
+        spent,
+        served.throughput,
+        overloaded=overloaded,
+    )
     outcomes = objectives.judge(
         plan,
         ledger.memory,
@@ -106,16 +112,9 @@ def evaluate(plan: Plan, *, simulate: bool = False) -> Evaluation:
     return detail(plan, simulate=simulate).evaluation
 
 
-def bands_of(plan: Plan) -> Bands:
-    """The ideal engine is a floor: its figures are exact for what they charge. Others: the residuals of a calibration,
-    of the subject itself or of its family; else a factor of two, a prior."""
-    if plan.engine.name == "ideal":
-        return Bands(word="floor")
-    known, exact = calibration_of(plan)
-    if known is not None:
-        found = known.calibrated if exact else known.family
-        return Bands((0.97, 1.03), found.latency, found.throughput, word="calibrated" if exact else "family")
-    return Bands(memory=(0.97, 1.03), latency=(0.5, 2.0), throughput=(0.5, 2.0), word="prior")
+def _utilisation(plan: Plan, served: Served) -> float:
+    """Of loads that come whether or not the engine keeps up; a closed loop waits for it."""
+    return served.operating.utilisation if plan.workload.load.kind in ("rate", "trace", "sessions") else 0.0
 
 
 def _sequences(plan: Plan, ledger: MemoryLedger) -> float | None:

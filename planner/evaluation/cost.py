@@ -13,10 +13,11 @@ import math
 from planner.domain.cost import HOURS_A_MONTH, Cost, Power, Saturation
 from planner.domain.plan import Plan
 from planner.evaluation import break_even
-from planner.evaluation.latency import Served, engines_of
+from planner.evaluation.latency import Served
 from planner.evaluation.mix import Mix
 from planner.evaluation.phases import phases_of
 from planner.evaluation.power import Draw, busy_of, draw, most_w
+from planner.evaluation.ranks import engines_of
 
 
 def evaluate(plan: Plan, served: Served, seats: float) -> Cost:

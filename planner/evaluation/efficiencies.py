@@ -21,6 +21,10 @@ from planner.resources import PACKAGE
 
 FOLDER = PACKAGE / "catalogue" / "efficiencies"
 MEMORY_FAMILIES = ("HBM", "GDDR")
+FITTED = "fitted"
+"""Key of hardware whose constants rest on measurements: of its generation, or of the engine's own there."""
+HALF_RATE = "half-rate"
+"""Key of cards whose peaks with sums in 32 bits are half of what the chip multiplies: they come close to them."""
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NEWEST = 10**6
 
@@ -36,6 +40,10 @@ class Efficiencies:
     release: tuple[int, ...]
     keys: tuple[str, ...]
     multipliers: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def fitted(self) -> bool:
+        return FITTED in self.keys
 
     def __call__(self, name: str, *keys: str) -> float:
         """The figure `name`; keys: what its table may be keyed by, before the plan's own. KeyError: none has it."""
@@ -93,7 +101,11 @@ def efficiencies_of(plan: Plan) -> Efficiencies:
     known = _names()
     files = (engine.name, both, card.generation, "default")
     layers = tuple(_figures(name) for name in files if name in known)
-    return Efficiencies(layers, engine.release, (both, card.generation, family), multipliers_of(plan))
+    own = layers[0] if engine.name in known else {}
+    measured = own.get("measured", {"value": 1})["value"] if own else 0
+    fitted = (FITTED,) if measured and ("bandwidth" in own or {both, card.generation} & known) else ()
+    halved = (HALF_RATE,) if card.efficiencies.get("fp32_accumulate_rate", 1.0) < 1.0 else ()
+    return Efficiencies(layers, engine.release, (*fitted, *halved, both, card.generation, family), multipliers_of(plan))
 
 
 @cache

@@ -22,6 +22,7 @@ from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
 from planner.evaluation.mix import Mix, cached_tokens, images, mix_of, mixture_quantiles, quantile
 from planner.evaluation.operating import Operating, closed, opened
+from planner.evaluation.ranks import engines_of
 from planner.evaluation.service import Service, service_of
 
 STABLE = 0.999
@@ -42,11 +43,6 @@ class Served:
     classes: Mapping[str, tuple[Latency, Throughput]]
     simulated: Any = None
     sequences_that_fit: float | None = None
-
-
-def engines_of(plan: Plan) -> int:
-    """Engine ranks that share the load: replicas x data-parallel ranks."""
-    return max(1, plan.hardware.replicas.minimum) * plan.engine.data_parallel_size
 
 
 def seats_of(plan: Plan, max_concurrency: float | None) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from planner.domain.evaluation import Split
 from planner.domain.plan import Plan
 from planner.evaluation.efficiencies import efficiencies_of
+from planner.evaluation.ranks import together_of
 from planner.physics import serving
 from planner.physics.attention import causal_pairs
 from planner.physics.serving import Engine, Requests
@@ -63,4 +64,5 @@ def engine_of(plan: Plan, seats: float) -> Engine:
         first_token_s=figure("first_token_s"),
         first_token_steps=figure("first_token_steps"),
         stage_overlap=figure("stage_overlap"),
+        together=float(together_of(plan)),
     )

@@ -97,8 +97,14 @@ def _estimate(
 def _band(objective: Objective, bands: Bands) -> tuple[float, float]:
     """Cost and energy per token move against throughput; per-user speed against latency; counts are exact."""
     metric = objective.metric
-    if metric in LATENCY_FIELDS or metric in ("deadline", "completion_time"):
+    if metric == "time_to_first_token":
+        return bands.first_token
+    if metric in ("request_latency", "session_latency", "deadline"):
+        return bands.request
+    if metric in LATENCY_FIELDS:
         return bands.latency
+    if metric == "completion_time":
+        return 1 / bands.throughput[1], 1 / bands.throughput[0]
     if metric == "output_tokens_per_second_per_user":
         return 1 / bands.latency[1], 1 / bands.latency[0]
     if metric in ("output_tokens_per_second", "goodput"):

@@ -44,7 +44,7 @@ def compile_cost(plan: Plan, work: StepWork, figure: Efficiencies) -> StepCost:
         ),
         collectives=_collectives(plan, work, figure),
         state_s=work.state_bytes / weights_read,
-        elementwise_s=work.elementwise_bytes / weights_read,
+        elementwise_s=work.elementwise_bytes / (weights_read * figure("elementwise_bandwidth")),
         unpack_s=_unpacked_bytes(work, figure) / weights_read,
         kernels_s=kernels * figure("kernel_s"),
         launch_s=launched * figure("launch_s"),
@@ -53,7 +53,6 @@ def compile_cost(plan: Plan, work: StepWork, figure: Efficiencies) -> StepCost:
         captured_launches=figure("captured_launches"),
         host_s=figure("host_s"),
         sequence_s=figure("sequence_s"),
-        dispatch_s=_dispatch_s(plan, work),
         hop_s=figure("hop_s") if stages > 1 else 0.0,
         stages=float(stages),
         exponent=figure("roofline_exponent"),
@@ -126,13 +125,19 @@ def _unpacked_bytes(work: StepWork, figure: Efficiencies) -> float:
 
 
 def _collectives(plan: Plan, work: StepWork, figure: Efficiencies) -> tuple[CollectiveCost, ...]:
-    ranks = work.parallel.tensor
-    if ranks <= 1:
-        return ()
-    scale = figure("all_reduce")
-    table = all_reduce_table(plan.hardware.links, ranks, figure)
-    message = work.hidden * ACTIVATION_BYTES
-    return (CollectiveCost(ALL_REDUCES * work.layers.all, message, table, scale, scale),)
+    """Sums over tensor-parallel ranks, two a layer; and of every layer of experts that data-parallel ranks share,
+    whose tokens are gathered before and summed after: what one all-reduce of all their tokens does."""
+    links, message = plan.hardware.links, work.hidden * ACTIVATION_BYTES
+    tensor, data = work.parallel.tensor, work.parallel.data
+    found: list[CollectiveCost] = []
+    for ranks, count, size in (
+        (tensor, ALL_REDUCES * work.layers.all, message),
+        (data if work.experts else 1, work.layers.expert, message * data),
+    ):
+        if ranks > 1:
+            scale = figure("all_reduce", fabric_of(links, ranks))
+            found.append(CollectiveCost(count, size, all_reduce_table(links, ranks, figure), scale, scale))
+    return tuple(found)
 
 
 def all_reduce_table(links: Interconnect, ranks: int, figure: Efficiencies) -> LatencyTable:
@@ -143,21 +148,20 @@ def all_reduce_table(links: Interconnect, ranks: int, figure: Efficiencies) -> L
     measured = links.all_reduce.get((ranks, True))
     if measured:
         return LatencyTable.of(measured)
-    fabric = "switched" if links.topology in ("nvswitch", "xgmi-mesh", "torus") and ranks <= links.domain else "direct"
-    inside = links.scale_up_bytes_per_s if ranks <= links.domain else None
-    link = inside or links.scale_out_bytes_per_s or figure("link_bytes_per_s")
+    fabric = fabric_of(links, ranks)
+    link = _link(links, ranks, figure)
     size = str(next(known for known in (2, 4, 8, 16) if ranks <= known or known == 16))
     # The share is of the message's bytes, so the ring's own factor is taken off.
     achieved = link * figure("all_reduce_share", fabric, size) * 2.0 * (ranks - 1.0) / ranks
     return ring_table(ranks, achieved, figure("all_reduce_latency_s", fabric, size), SIZES)
 
 
-def _dispatch_s(plan: Plan, work: StepWork) -> float:
-    """A token to its experts' ranks and back, where data-parallel ranks share experts: gathered, then reduced."""
-    ranks = work.parallel.data
-    if ranks <= 1 or not work.experts:
-        return 0.0
-    link = plan.hardware.links.scale_up_bytes_per_s
-    if not link:
-        return 0.0
-    return 2.0 * work.layers.expert * (ranks - 1.0) * work.hidden * ACTIVATION_BYTES / link
+def _link(links: Interconnect, ranks: int, figure: Efficiencies) -> float:
+    """Bytes a second between `ranks` accelerators: inside their domain, else beyond it, else where no link is known."""
+    inside = links.scale_up_bytes_per_s if ranks <= links.domain else None
+    return inside or links.scale_out_bytes_per_s or figure("link_bytes_per_s")
+
+
+def fabric_of(links: Interconnect, ranks: int) -> str:
+    """`switched`: every rank reaches every other at full rate; `direct`: over the host or a ring of links."""
+    return "switched" if links.topology in ("nvswitch", "xgmi-mesh", "torus") and ranks <= links.domain else "direct"

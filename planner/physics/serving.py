@@ -59,7 +59,8 @@ class Engine:
     speculation). draft_s: time of drafting, a step. first_token_s: request handling before the first token;
     first_token_steps: decode steps that pass before it is handed out (scheduling that runs ahead of the device).
     prompt_extra_s: of a prompt beside its chunks. stage_overlap: share of a chunked prefill that is pipelined
-    over the stages.
+    over the stages. together: ranks that step in time with each other, each with seats of its own; a step with a
+    prompt on one of them lasts as long for all.
     """
 
     chunk_tokens: Any
@@ -71,6 +72,7 @@ class Engine:
     first_token_steps: Any = 0.0
     prompt_extra_s: Any = 0.0
     stage_overlap: Any = 0.0
+    together: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +169,11 @@ def counts(requests: Requests, engine: Engine, in_use: Any, stages: Any) -> Coun
     others = answer + between
     excess = own + share * (in_use - 1.0) - others
     prompt = (excess + elementwise.power(excess * excess + 4.0 * own * others, 0.5)) / 2.0
-    mixed = elementwise.minimum(in_use * own, prompt + others)
+    mixed = elementwise.minimum(in_use * own * engine.together, prompt + others)
     decoding = in_use / stages * answer / elementwise.maximum(others, 1e-9)
-    return Counts(prompt, answer, between, mixed, in_use / mixed, decoding * (mixed - prompt) / mixed)
+    # Of prompts in a mixed step: those of the busiest rank, which are whole where a step has one.
+    prompts = elementwise.maximum(in_use, elementwise.minimum(in_use * engine.together, mixed / own)) / mixed
+    return Counts(prompt, answer, between, mixed, prompts, decoding * (mixed - prompt) / mixed)
 
 
 def closed_loop(cost: StepCost, requests: Requests, engine: Engine, concurrency: Any) -> Steady:
@@ -211,10 +215,11 @@ def open_loop(cost: StepCost, requests: Requests, engine: Engine, rate_per_s: fl
     def mean_s(step: float) -> tuple[float, float, float, float]:
         """(mean step of a stage, decode step, mixed step, share of mixed) where the mean is `step`."""
         prompts = rate_per_s * step
-        busy = min(prompts * own, 1.0)
+        busy = min(prompts * own * engine.together, 1.0)
+        busiest = max(prompts, min(prompts * engine.together, busy / own))
         batch = prompts * answer
         decode = decode_step_s(cost, max(batch, 1.0), requests.context, engine.width) + engine.draft_s
-        mixed = mixed_step_s(cost, requests, engine, batch / cost.stages, prompts / busy)
+        mixed = mixed_step_s(cost, requests, engine, batch / cost.stages, busiest / busy)
         return (1.0 - busy) * decode / cost.stages + busy * mixed, decode, mixed, busy
 
     longest = min(engine.seats / answer if answer else float("inf"), 1.0 / share) / rate_per_s

@@ -83,9 +83,8 @@ class StepCost:
     more. kernels_s: fixed time of the kernels of a step. launch_s: host time to launch a step outside a captured
     graph; captured: decode steps are captured. captured_tokens: steps with prompt tokens up to this size run in
     graphs cut at attention, which leaves captured_launches of the launches. host_s: scheduler and sampler, a step;
-    sequence_s: a sequence.
-    dispatch_s: a token to its experts' ranks and back; dispatch_fixed_s: a step. hop_s: to the next stage.
-    stages: pipeline stages. exponent: of the rooflines. merged: one roofline over the whole step.
+    sequence_s: a sequence. hop_s: to the next stage. stages: pipeline stages. exponent: of the rooflines.
+    merged: one roofline over the whole step.
     """
 
     linear_read_s: Any
@@ -107,8 +106,6 @@ class StepCost:
     captured_launches: Any = 1.0
     host_s: Any = 0.0
     sequence_s: Any = 0.0
-    dispatch_s: Any = 0.0
-    dispatch_fixed_s: Any = 0.0
     hop_s: Any = 0.0
     stages: Any = 1.0
     exponent: float = 1.5
@@ -243,7 +240,7 @@ def _attention(
 
 
 def _communication(cost: StepCost, tokens: Any) -> Any:
-    total: Any = cost.dispatch_fixed_s + cost.dispatch_s * tokens
+    total: Any = 0.0
     for item in cost.collectives:
         if item.table is None:
             continue

@@ -148,7 +148,14 @@ def _most(
 
 
 def _bands(bands: Bands) -> str:
-    named = (("latency", bands.latency), ("throughput", bands.throughput), ("memory", bands.memory))
+    named = (
+        ("steps", bands.latency),
+        ("prompts", bands.prompt),
+        ("time to first token", bands.first_token),
+        ("requests", bands.request),
+        ("throughput", bands.throughput),
+        ("memory", bands.memory),
+    )
     wide = [f"{name} {factor(low)} to {factor(high)}" for name, (low, high) in named if low != high]
     if not wide:
         return ""

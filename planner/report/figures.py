@@ -12,7 +12,10 @@ from planner.domain.workload import STATISTICS
 from planner.format import Dimension, band, change, quantity
 from planner.report.report_model import Cell, bracketed
 
-BandKind = Literal["none", "latency", "throughput", "cost", "hourly", "power", "energy"]
+BandKind = Literal[
+    "none", "latency", "prompt", "first_token", "request", "throughput", "cost", "hourly", "power", "energy"
+]
+BAND_OF: dict[str, BandKind] = {"time_to_first_token": "first_token", "request_latency": "request"}
 _IN_HEAD = ("tokens/s", "usd")  # units that the head of a ladder's column names
 
 
@@ -52,8 +55,9 @@ def _latency(plan: Plan, shipped: Evaluation, metric: str, title: str, short: st
         latency: Percentiles = getattr(evaluation.latency, f"{metric}_s")
         return latency.at(statistic)
 
+    band = BAND_OF.get(metric, "latency")
     return Figure(
-        f"{metric}.{statistic}", f"{title}, {statistic}", f"{short} {statistic}", "seconds", read, -1, "latency", ladder
+        f"{metric}.{statistic}", f"{title}, {statistic}", f"{short} {statistic}", "seconds", read, -1, band, ladder
     )
 
 
@@ -150,7 +154,7 @@ def figures(plan: Plan, shipped: Evaluation) -> tuple[Figure, ...]:
         "step", "Decode step of the declared batch", "Step", "seconds", lambda e: e.latency.decode_step_s, -1, "latency"
     )
     prefill = Figure(
-        "prefill", "Prefill of one prompt, alone", "Prefill", "seconds", lambda e: e.latency.prefill_s, -1, "latency"
+        "prefill", "Prefill of one prompt, alone", "Prefill", "seconds", lambda e: e.latency.prefill_s, -1, "prompt"
     )
     energy = Figure(
         "joules",
@@ -170,7 +174,8 @@ def ends(figure: Figure, value: float | None, bands: Bands) -> tuple[float | Non
     """The band of `value`: (low, high), or (None, None) where it has none."""
     if value is None or figure.band == "none":
         return None, None
-    low, high = getattr(bands, figure.band)
+    found: tuple[float, float] = getattr(bands, figure.band)
+    low, high = found
     return value * low, value * high
 
 

@@ -39,7 +39,8 @@ class StepClock:
 
     cost: coefficients of one stage. width: tokens a decoding sequence brings to a step. drafting_s: time of drafting
     before a step, by the number of sequences. chunk_tokens: prompt tokens that one stage takes at once.
-    prompt_extra_s: of a prompt, once.
+    prompt_extra_s: of a prompt, once. together: data-parallel ranks that step in time with each other; decodes are
+    spread evenly over them, and a step lasts as long as the rank with most prompt tokens takes.
     """
 
     cost: StepCost
@@ -47,9 +48,10 @@ class StepClock:
     width: float = 1.0
     drafting_s: Callable[[float], float] = nothing
     prompt_extra_s: float = 0.0
+    together: int = 1
     _knots: tuple[float, ...] = field(init=False)
     _lines: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict)
-    _drafting: dict[int, float] = field(default_factory=dict)
+    _drafting: dict[float, float] = field(default_factory=dict)
     _step: StepFunction = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,23 +81,28 @@ class StepClock:
         return first - slope * low * batch, slope
 
     def _decode_s(self, batch: float, context: float) -> float:
-        return float(decode_step_s(self.cost, float(batch), context, self.width)) + self._drafting_s(batch)
+        alone = batch / self.together
+        return float(decode_step_s(self.cost, alone, context, self.width)) + self._drafting_s(alone)
 
     def _drafting_s(self, batch: float) -> float:
         if self.drafting_s is nothing:
             return 0.0
-        known = self._drafting.get(int(batch))
+        known = self._drafting.get(batch)
         if known is None:
-            known = self._drafting[int(batch)] = self.drafting_s(float(batch)) if batch else 0.0
+            known = self._drafting[batch] = self.drafting_s(float(batch)) if batch else 0.0
         return known
 
-    def mixed_s(self, batch: int, context_sum: float, tokens: int, pairs: float, finishing: int) -> float:
+    def mixed_s(self, batch: float, context_sum: float, tokens: float, pairs: float, finishing: float) -> float:
         """An iteration of `batch` decodes that carries `tokens` prompt tokens, of which `finishing` prompts end.
 
         With s stages, as many chunks as hold the tokens go beside a share of the decodes each; the other micro-steps
         of the iteration carry decodes alone.
         """
         stages = int(self.cost.stages)
+        if self.together > 1:
+            busiest = self._busiest(tokens, finishing)
+            batch, context_sum = batch / self.together, context_sum / self.together
+            tokens, pairs, finishing = tokens * busiest, pairs * busiest, finishing * busiest
         if stages <= 1:
             return self._stage_s(float(batch), context_sum, float(tokens), pairs, finishing) + self._drafting_s(batch)
         loaded = min(max(math.ceil(tokens / self.chunk_tokens), 1), stages)
@@ -103,6 +110,11 @@ class StepClock:
         with_prompt = self._stage_s(part, context, tokens / loaded, pairs / loaded, finishing / loaded)
         plain = self._step(part, context, 0.0, 0.0, part * self.width) if batch else with_prompt
         return loaded * with_prompt + (stages - loaded) * plain + self._drafting_s(batch)
+
+    def _busiest(self, tokens: float, finishing: float) -> float:
+        """Share of a step's prompt tokens that the rank with most of them has: whole prompts, no more than a chunk."""
+        prompt = min(tokens, self.chunk_tokens) / max(finishing, 1.0)
+        return max(prompt / tokens, 1.0 / self.together) if tokens else 1.0
 
     def _stage_s(self, decodes: float, context_sum: float, tokens: float, pairs: float, finishing: float) -> float:
         step = self._step(decodes, context_sum, tokens, pairs, decodes * self.width + finishing)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served, seats_of
+from planner.evaluation.ranks import steppers_of
 from planner.evaluation.replicas import target_of
 from planner.evaluation.simulation.happening import Happening, Shown
 from planner.evaluation.simulation.requests import Drawn, source_of
@@ -134,7 +135,7 @@ def shown_of(plan: Plan) -> Shown:
     replicas = plan.hardware.replicas
     all_replicas, all_ranks = (
         max(1, replicas.maximum if replicas.scales else replicas.minimum),
-        plan.engine.data_parallel_size,
+        steppers_of(plan),
     )
     ranks = min(all_ranks, MOST_ENGINES)
     shown = min(all_replicas, max(MOST_ENGINES // ranks, 1))
@@ -163,7 +164,7 @@ def scaling_of(plan: Plan, served: Served, shown: Shown) -> Scaling:
     declared = plan.hardware.replicas
     fewest = max(round(declared.minimum * shown.replicas / declared.maximum), 1)
     wanted = target_of(plan, served.service, seats_of(plan, served.sequences_that_fit))
-    return Scaling(fewest, declared.start_time_s or 0.0, wanted * shown.ranks / plan.engine.data_parallel_size)
+    return Scaling(fewest, declared.start_time_s or 0.0, wanted * shown.ranks / steppers_of(plan))
 
 
 def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float) -> tuple[float, float]:

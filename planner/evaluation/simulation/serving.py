@@ -9,6 +9,7 @@ from planner.engines import MemoryLedger
 from planner.evaluation.floor_clock import FloorClock
 from planner.evaluation.latency import seats_of
 from planner.evaluation.operating import engine_of
+from planner.evaluation.ranks import together_of
 from planner.evaluation.service import Service
 from planner.traffic.engine import Clock, Limits
 from planner.traffic.step_clock import StepClock
@@ -17,11 +18,12 @@ UNLIMITED_SEATS = 4096.0
 
 
 def limits_of(plan: Plan, ledger: MemoryLedger, service: Service) -> Limits:
-    """Of one data-parallel rank."""
-    memory, engine = ledger.memory, plan.engine
+    """Of what steps on its own: one data-parallel rank, or all that step together."""
+    memory, engine, together = ledger.memory, plan.engine, together_of(plan)
     block = max(int(engine.block_size or 16), 1)
     tokens = memory.kv_capacity_tokens
-    blocks = int(tokens / engine.data_parallel_size // block) if tokens is not None and math.isfinite(tokens) else 0
+    share = together / engine.data_parallel_size
+    blocks = int(tokens * share // block) if tokens is not None and math.isfinite(tokens) else 0
     seats = float(engine.max_num_seqs or UNLIMITED_SEATS)
     if blocks == 0:
         seats = min(seats, seats_of(plan, memory.max_concurrency))
@@ -29,8 +31,8 @@ def limits_of(plan: Plan, ledger: MemoryLedger, service: Service) -> Limits:
     settings = engine_of(service, seats, 1.0) if service.step.cost is not None else None
     queue = plan.workload.queue
     return Limits(
-        budget_tokens=int(engine.max_num_batched_tokens or 8192) * max(engine.pipeline_parallel_size, 1),
-        seats=max(int(min(seats, 1e9)), 1),
+        budget_tokens=int(engine.max_num_batched_tokens or 8192) * max(engine.pipeline_parallel_size, 1) * together,
+        seats=max(int(min(seats * together, 1e9)), 1),
         blocks=blocks,
         block_tokens=block,
         reserve_maximum=engine.admission == "reserve-maximum",
@@ -51,5 +53,6 @@ def clock_of(service: Service, limits: Limits) -> Clock:
     width = speculation.proposed + 1.0 if speculation else 1.0
     if service.step.cost is None:
         return FloorClock(service, width)
-    chunk = limits.budget_tokens / max(service.plan.engine.pipeline_parallel_size, 1)
-    return StepClock(service.step.cost, chunk, width, service.drafting_s, service.prompt_extra_s)
+    together = together_of(service.plan)
+    chunk = limits.budget_tokens / max(service.plan.engine.pipeline_parallel_size, 1) / together
+    return StepClock(service.step.cost, chunk, width, service.drafting_s, service.prompt_extra_s, together)

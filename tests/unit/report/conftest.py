@@ -195,7 +195,9 @@ def chat_evaluation(weights: float, cache: float, step: float, ttft: float, toke
         throughput=Throughput(rate, rate * 4.6, rate / 250, 1 / gap, rate / 8, rejected_fraction=0.0),
         cost=Cost(19.92, 19.92 * 730, 19.92 / (rate * 3600) * 1e6),
         objectives=(),
-        bands=Bands((0.97, 1.03), (0.5, 2.0), (0.5, 2.0), "prior", cost=(0.5, 2.0)),
+        bands=Bands(
+            memory=(0.97, 1.03), latency=(0.5, 2.0), first_token=(0.5, 2.0), throughput=(0.5, 2.0), cost=(0.5, 2.0)
+        ),
     )
 
 
