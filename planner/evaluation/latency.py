@@ -247,20 +247,22 @@ def _first_token(service: Service, operating: Operating, mix: Mix, fixed: float)
 
 
 def _gaps(service: Service, operating: Operating) -> Percentiles:
-    """Gaps between tokens: a plain step, or one into which prefill falls; a budget cuts the longest."""
+    """Gaps between tokens: a plain step, or one that carries prompts; a budget cuts the longest."""
     plain = service.decode_s(operating.batch) / service.tokens_per_step
     extra = operating.itl_s - plain
     prefill = service.mean_prefill_s
     budget = service.plan.engine.max_num_batched_tokens
     if service.plan.techniques.chunked_prefill and budget and not service.step.ideal:
         prefill = min(prefill, service.prefill_s(float(budget)))
-    struck = min(extra / prefill, 1.0) if prefill > 0 else 0.0
-    longest = plain + max(prefill, extra)
+    if operating.mixed_s:  # one step does both
+        share, longest = operating.mixed_share, max(operating.mixed_s, plain)
+    else:
+        share, longest = min(extra / prefill, 1.0) if prefill > 0 else 0.0, plain + max(prefill, extra)
     points = {
-        name: longest if 1 - level < struck else plain
+        name: longest if 1 - level < share else plain
         for name, level in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
     }
-    return Percentiles(mean=operating.itl_s, **points, max=longest if struck > 0 else plain)
+    return Percentiles(mean=operating.itl_s, **points, max=longest if share > 0 else plain)
 
 
 def _whole(service: Service, operating: Operating, mix: Mix, fixed: float) -> Percentiles:

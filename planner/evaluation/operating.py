@@ -24,6 +24,7 @@ class Operating:
     """Where one data-parallel rank works. batch: sequences that decode together. waiting_s: before the prefill.
 
     utilisation: offered over served. overloaded: the queue grows without bound. rate_per_s: requests, this rank.
+    mixed_s, mixed_share: a step with prompt tokens, and the share of steps that have some; 0 where they are not known.
     """
 
     batch: float
@@ -33,6 +34,8 @@ class Operating:
     rate_per_s: float = 0.0
     utilisation: float = 1.0
     overloaded: bool = False
+    mixed_s: float = 0.0
+    mixed_share: float = 0.0
 
 
 def requests_of(service: Service) -> Requests:
@@ -89,7 +92,9 @@ def _mixed(level: float, share: float, burst: float, after: float) -> float:
 
 
 def _at(found: Steady, waiting_s: float, rate_per_s: float) -> Operating:
-    return Operating(found.batch, found.gap_s, max(waiting_s, 0.0), {}, rate_per_s)
+    return Operating(
+        found.batch, found.gap_s, max(waiting_s, 0.0), {}, rate_per_s, mixed_s=found.mixed_s, mixed_share=found.busy
+    )
 
 
 def opened(service: Service, cost: StepCost, rate_per_s: float, seats: float, stable: float) -> Operating:
@@ -104,4 +109,7 @@ def opened(service: Service, cost: StepCost, rate_per_s: float, seats: float, st
     if found is None:
         return Operating(most, full.gap_s, math.inf, {}, served, max(utilisation, 1.0), True)
     waiting = found.first_token_s - serving.prefill_s(cost, asked, engine)
-    return Operating(found.batch, found.gap_s, max(waiting, 0.0), {}, rate_per_s, utilisation, False)
+    return Operating(
+        found.batch, found.gap_s, max(waiting, 0.0), {}, rate_per_s, utilisation,
+        mixed_s=found.mixed_s, mixed_share=found.busy,
+    )  # fmt: skip

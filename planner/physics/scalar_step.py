@@ -62,7 +62,7 @@ def _of_tokens(cost: StepCost) -> TokenFunction:
     """What depends on the tokens of a step alone: weights, experts, activations, unpacking, messages."""
     power, root = cost.exponent, 1.0 / cost.exponent
     linear_read, linear_arithmetic = cost.linear_read_s**power, cost.linear_arithmetic_s
-    fixed, each = cost.kernels_s + cost.dispatch_fixed_s, cost.elementwise_s + cost.dispatch_s
+    fixed, each = cost.kernels_s, cost.elementwise_s
     messages = [_message(item) for item in cost.collectives if item.table is not None and item.count]
 
     def seconds(tokens: float) -> float:
