@@ -1,12 +1,14 @@
-"""KV offload: cache blocks that do not fit on the accelerator are kept in host memory and fetched when needed.
+"""KV offload: cache blocks of prompts are kept in host memory too, and fetched when the accelerator has dropped them.
 
-It moves cache memory (more sequences, or more prefixes, than the accelerator holds) and arithmetic (a block that is
-fetched need not be computed again). What it uses is `hardware.host`: memory, its bandwidth and the link.
+It moves arithmetic: a turn of a session, or a prompt with a beginning that has come before, finds its blocks on the
+host when others have taken the accelerator's, and need not compute them again. Live sessions that outgrow the cache
+are what it is for. What it uses is `hardware.host`: its memory, shared by the ranks of a replica, and the link.
 
-It spends the link: restoring x tokens takes x bytes-per-token / link, against recomputing them. Where the link is
-slower than the arithmetic it only adds latency.
+It spends the link: x tokens take x bytes-per-token / link, one request after another, against computing them. Where
+the link is slower than the arithmetic it only adds latency: engines fetch what they have.
 
-It does nothing where no host memory or link is declared.
+It does nothing where no host memory or link is declared, where the prefix cache is off, where nothing comes again, and
+where everything that does is on the accelerator still.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from typing import Any
 
 from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
+from planner.domain.workload import RequestClass
 from planner.levers import LeverContext
 
 NAME = "kv-offload"
 CLASS: LeverClass = "output-preserving"
 ORDER = 70
-REDUCES: tuple[str, ...] = ("cache memory", "arithmetic")
+REDUCES: tuple[str, ...] = ("arithmetic",)
 EVALUATE: tuple[tuple[str, str], ...] = (
     ("equality", "Greedy answers to fixed prompts whose cache was offloaded and fetched again."),
     ("hit-rate", "The share of prompt tokens fetched from host memory, on the deployment's own traffic."),
@@ -31,7 +34,8 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 PROPERTIES: dict[str, Any] = {}
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = "- use: kv-offload\n"
-PENDING = "KV offload is evaluated with the traffic simulation; no figure changes yet"
+PENDING = ""
+SIMULATED = True
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 
@@ -45,6 +49,10 @@ def applies(plan: Plan, lever: LeverUse) -> str:
         return "no host memory is declared (`hardware: {host: {memory: …}}`)"
     if not host.link_bytes_per_s:
         return "no link to the host is declared (`hardware: {host: {link: …}}`)"
+    if not plan.techniques.prefix_caching:
+        return "the prefix cache is off: nothing looks for blocks that are kept"
+    if plan.workload.load.kind != "trace" and not any(_again(item) for item in plan.workload.classes):
+        return "no class declares turns of a session or a shared prefix: nothing comes again"
     return ""
 
 
@@ -52,3 +60,9 @@ def apply(plan: Plan, lever: LeverUse) -> Plan:
     host = plan.hardware.host
     record = {"memory_bytes": host.memory_bytes, "link_bytes_per_s": host.link_bytes_per_s}
     return replace(plan, techniques=replace(plan.techniques, kv_offload=record))
+
+
+def _again(item: RequestClass) -> bool:
+    if item.session is not None and item.session.turns > 1:
+        return True
+    return item.prefix is not None and bool(item.prefix.shared_tokens)

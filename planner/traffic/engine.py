@@ -48,8 +48,9 @@ class Limits:
     blocks, block_tokens: the cache; 0 blocks: no limit. reserve_maximum: admission by what a request may grow to.
     chunked: prompts are cut to the budget. continuous: requests join while others decode. kept_blocks: left free at
     admission. queue: requests that may wait, queue_s: how long. tokens_per_step: that a sequence keeps of an
-    iteration. proposed: speculative tokens that hold cache beside it. first_token_s, first_token_steps: handling
-    that delays what the caller sees.
+    iteration. proposed: speculative tokens that hold cache beside it. host_blocks: of a host tier of the prefix cache.
+    fetch_s: of a token's cache, from the host or from another engine, one request after another.
+    first_token_s, first_token_steps: handling that delays what the caller sees.
     """
 
     budget_tokens: int
@@ -64,6 +65,8 @@ class Limits:
     queue_s: float = math.inf
     tokens_per_step: float = 1.0
     proposed: int = 0
+    host_blocks: int = 0
+    fetch_s: float = 0.0
     first_token_s: float = 0.0
     first_token_steps: float = 0.0
 
@@ -96,6 +99,9 @@ class EngineSimulation:
     _prefilling: deque[Request] = field(default_factory=deque)
     _running: list[Request] = field(default_factory=list)
     _decoding: list[tuple[int, int, int, Request]] = field(default_factory=list)
+    _fetching: list[tuple[float, int, int, Request]] = field(default_factory=list)
+    _link_free_s: float = 0.0
+    _parked_s: float = 0.0
     _batch: int = 0
     _seated: int = 0
     _context_sum: float = 0.0
@@ -105,7 +111,7 @@ class EngineSimulation:
 
     def __post_init__(self) -> None:
         self.pool = BlockPool(self.limits.blocks or UNBOUNDED_BLOCKS, self.limits.block_tokens)
-        self.prefixes = PrefixCache(self.pool)
+        self.prefixes = PrefixCache(self.pool, self.limits.host_blocks)
         self._write = self.gaps.rows.extend
 
     # ------------------------------------------------------------------ from outside
@@ -113,6 +119,8 @@ class EngineSimulation:
     def submit(self, request: Request) -> None:
         """It reaches the engine at `request.ready_s`, now or later."""
         heappush(self._arrivals, (request.ready_s, next(self._order), request))
+        if request.ready_s < self._parked_s:
+            self._parked_s = request.ready_s
 
     @property
     def load(self) -> int:
@@ -132,7 +140,7 @@ class EngineSimulation:
     def next_s(self) -> float:
         """When its next iteration begins; never where it has nothing to do."""
         if self._seated or self._waiting:
-            return self.now
+            return max(self.now, self._parked_s)
         return max(self.now, self._arrivals[0][0]) if self._arrivals else math.inf
 
     def horizon(self) -> float:
@@ -162,6 +170,12 @@ class EngineSimulation:
                 continue
             if self.now >= until:
                 return
+            if self._parked_s > self.now:
+                if self._parked_s >= until:
+                    return
+                self.occupancy.passed(self.now, self._parked_s - self.now, self._seated, self.pool.used)
+                self.now = self._parked_s
+                continue
             self._iterate(until)
 
     def withdraw(self) -> list[Request]:
@@ -176,12 +190,15 @@ class EngineSimulation:
         self._batch = self._seated = 0
         self._context_sum = 0.0
         self.pool = BlockPool(limits.blocks or UNBOUNDED_BLOCKS, limits.block_tokens, clock=self.pool.clock)
-        self.prefixes = PrefixCache(self.pool)
+        self.prefixes = PrefixCache(self.pool, limits.host_blocks)
+        self._fetching, self._link_free_s, self._parked_s = [], self.now, 0.0
         return lost
 
     # ------------------------------------------------------------------ one iteration, or a stride of them
 
     def _iterate(self, until: float) -> None:
+        if self._fetching:
+            self._fetched()
         growth = self._growth(1)
         preempted = self.pool.tight(growth) and self._make_room(growth)
         chunks = self._plan(growth, admit=not preempted) if self._waiting or self._prefilling else None
@@ -192,6 +209,8 @@ class EngineSimulation:
             self._mixed(chunks)
         elif self._batch:
             self._stride(until, one=preempted)  # who was preempted may be admitted after this iteration
+        elif self._fetching:
+            self._park()
         elif not preempted:
             self._stuck()
 
@@ -225,9 +244,7 @@ class EngineSimulation:
                 break
             if not self._admitted(request, growing):
                 break
-            if request.prefilled and not request.preemptions:
-                self._begin_decoding(request)
-                left -= 1
+            if request.fetching:
                 continue
             tokens = request.target - request.computed
             tokens = tokens if whole else min(left, tokens)
@@ -278,6 +295,8 @@ class EngineSimulation:
         joins = not self._waiting and self._seated < self.limits.seats
         if joins and self._arrivals:
             until = min(until, self._arrivals[0][0])
+        if self._fetching:
+            until = min(until, self._fetching[0][0])
         if until < math.inf and self.now + steps * first + rise * (steps * (steps - 1) / 2.0) >= until:
             steps = min(steps, steps_until(until - self.now, first, rise))
         return steps
@@ -367,23 +386,54 @@ class EngineSimulation:
         if pool.used + new + growing + (limits.kept_blocks if self._seated else 0) > pool.total:
             return False
         self._waiting.popleft()
-        cached = request.cached if not request.preemptions else 0
+        cached, fetched = self._known(request)
         if pieces:
-            cached = max(cached, self.prefixes.look_up(pieces))
             request.held = self.prefixes.hold(pieces)
-        if request.prefilled and not request.preemptions:
-            cached = target
         pool.used += private
         if self.prefixes.resident:
             self.prefixes.make_room()
         request.blocks, request.target = private, target
-        request.found = request.computed = min(cached, target - 1)
+        request.found = request.computed = min(cached + fetched, target - 1)
+        request.fetched = max(request.found - cached, 0)
+        if request.fetched and limits.fetch_s:
+            self._fetch(request)
         request.running = True
         if math.isnan(request.scheduled_s):
             request.scheduled_s = self.now
         self._running.append(request)
         self._seated += 1
         return True
+
+    def _known(self, request: Request) -> tuple[int, int]:
+        """Prompt tokens whose cache is here, and those after them that are to be fetched."""
+        again = bool(request.preemptions)
+        cached = 0 if again else request.cached
+        if request.remote and not again:
+            return cached, max(request.remote - cached, 0)
+        if not request.prefixes:
+            return cached, 0
+        here, on_host = self.prefixes.look_up(request.prefixes)
+        return (here, on_host) if here + on_host > cached else (cached, 0)
+
+    def _fetch(self, request: Request) -> None:
+        """Its tokens come over the link, after those that were asked for before."""
+        self._link_free_s = max(self._link_free_s, self.now) + request.fetched * self.limits.fetch_s
+        request.fetching = True
+        heappush(self._fetching, (self._link_free_s, next(self._order), request.epoch, request))
+
+    def _fetched(self) -> None:
+        """What has come by now is computed on."""
+        fetching = self._fetching
+        while fetching and (fetching[0][0] <= self.now or fetching[0][2] != fetching[0][3].epoch):
+            _, _, epoch, request = heappop(fetching)
+            if epoch == request.epoch:
+                request.fetching = False
+                self._prefilling.append(request)
+
+    def _park(self) -> None:
+        """Nothing can be computed before the link has brought something, or somebody comes."""
+        comes = self._arrivals[0][0] if self._arrivals else math.inf
+        self._parked_s = min(self._fetching[0][0], comes)
 
     def _first_token(self, request: Request) -> None:
         """Its prompt is computed: the step that ends now has sampled a token."""
@@ -399,8 +449,6 @@ class EngineSimulation:
             self._begin_decoding(request)
 
     def _begin_decoding(self, request: Request) -> None:
-        if request.prefilled and request.emitted == 0:
-            request.emitted = 1
         left = math.ceil((request.output - request.emitted) / self.limits.tokens_per_step - 1e-9)
         if left <= 0:
             self._leave(request, request.target)
@@ -481,7 +529,9 @@ class EngineSimulation:
             running.pop()
         request = running[-1]
         kept = self.limits.tokens_per_step
-        if request in self._prefilling:
+        if request.fetching:
+            request.fetching = False
+        elif request in self._prefilling:
             self._prefilling.remove(request)
         else:
             gained = min(int((self.iterations - request.started) * kept), request.output - request.emitted - 1)
@@ -499,7 +549,7 @@ class EngineSimulation:
     def _reset(self, request: Request) -> None:
         """As it came, but for its arrival and what the caller has seen of it."""
         request.epoch += 1
-        request.running = False
+        request.running = request.fetching = False
         request.held = ()
         request.blocks = request.computed = request.emitted = 0
 

@@ -3,6 +3,9 @@
 Pieces in use are held, with the number of requests that use them, and count as used blocks once. Pieces that no
 request uses are resident: they stand in free blocks, the least recently used first in line to go, from their end. A
 prompt that ends inside of a piece holds its beginning; what is known of the rest stays resident.
+
+A host tier, where there is one, gets a copy of every piece that becomes resident and keeps it, the least recently used
+first in line to go, when the engine's own blocks are taken.
 """
 
 from __future__ import annotations
@@ -17,9 +20,15 @@ from planner.traffic.block_pool import BlockPool
 
 @dataclass(slots=True)
 class PrefixCache:
-    """Of one engine. looked_up, hits: prompt tokens asked for and found, over all requests."""
+    """Of one engine. looked_up, hits: prompt tokens asked for and found, over all requests.
+
+    host_blocks: of the host tier; 0: there is none. host: {piece: blocks}, the least recently used first.
+    """
 
     pool: BlockPool
+    host_blocks: int = 0
+    host: OrderedDict[Any, int] = field(default_factory=OrderedDict)
+    host_used: int = 0
     held: dict[Any, list[int]] = field(default_factory=dict)
     resident: OrderedDict[Any, int] = field(default_factory=OrderedDict)
     resident_blocks: int = 0
@@ -27,17 +36,24 @@ class PrefixCache:
     hits: int = 0
     evicted_blocks: int = 0
 
-    def look_up(self, prefixes: Sequence[tuple[Any, int]]) -> int:
-        """Tokens from the beginning of a prompt that are here: pieces in order, up to the first that is not whole."""
-        found = 0
+    def look_up(self, prefixes: Sequence[tuple[Any, int]]) -> tuple[int, int]:
+        """Tokens from the beginning of a prompt that are here, and those after them that the host has.
+
+        Pieces in order, up to the first that is not whole. What is here again after a gap is fetched all the same.
+        """
+        here, on_host = 0, 0
         size = self.pool.size
         for key, tokens in prefixes:
             whole = tokens // size
-            here = self._held(key) + self.resident.get(key, 0)
-            found += min(here, whole) * size
-            if here < whole:
+            own = min(self._held(key) + self.resident.get(key, 0), whole)
+            found = max(own, min(self.host.get(key, 0), whole)) if self.host else own
+            if on_host:
+                own = 0
+            here += own * size
+            on_host += (found - own) * size
+            if found < whole:
                 break
-        return found
+        return here, on_host
 
     def _held(self, key: Any) -> int:
         entry = self.held.get(key)
@@ -86,7 +102,23 @@ class PrefixCache:
             return
         self.resident_blocks += blocks - self.resident.pop(key, 0)
         self.resident[key] = blocks
+        if self.host_blocks:
+            self._copy(key, blocks)
         self.make_room()
+
+    def _copy(self, key: Any, blocks: int) -> None:
+        """To the host, as the most recently used; what is over goes, from the end of the least recently used."""
+        known = self.host.pop(key, 0)
+        self.host[key] = max(known, blocks)
+        self.host_used += self.host[key] - known
+        while self.host_used > self.host_blocks:
+            oldest, size = next(iter(self.host.items()))
+            lost = min(size, self.host_used - self.host_blocks)
+            self.host_used -= lost
+            if lost == size:
+                del self.host[oldest]
+            else:
+                self.host[oldest] = size - lost
 
     def make_room(self) -> None:
         """Resident pieces fit into what is free: the least recently used lose blocks, from their end."""

@@ -32,13 +32,14 @@ class Request:
     prefixes: tuple[tuple[Any, int], ...] = ()
     kept: Any = None
     ready_s: float = UNSET
-    prefilled: bool = False
+    remote: int = 0
     scheduled_s: float = UNSET
     first_token_s: float = UNSET
     finished_s: float = UNSET
     rejected: str = ""
     preemptions: int = 0
     found: int = 0
+    fetched: int = 0
     # of the engine that runs it
     context: float = 0.0
     computed: int = 0
@@ -48,6 +49,7 @@ class Request:
     blocks: int = 0
     epoch: int = 0
     running: bool = False
+    fetching: bool = False
     held: tuple[Any, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ def choose(
 
 
 def _of_engine(engine: EngineSimulation, request: Request) -> float:
-    found = engine.prefixes.look_up(request.prefixes) if request.prefixes else 0
+    found = sum(engine.prefixes.look_up(request.prefixes)) if request.prefixes else 0
     unlimited = engine.pool.total == UNBOUNDED_BLOCKS
     used = engine.load / engine.limits.seats if unlimited else engine.pool.used / engine.pool.total
     return PREFIX_WEIGHT * found / request.prompt + CACHE_WEIGHT * (1.0 - used)

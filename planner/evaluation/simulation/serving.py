@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from planner.domain.plan import Plan
+from planner.domain.shards import Parallel, kv_bytes_per_token
 from planner.engines import MemoryLedger
 from planner.evaluation.floor_clock import FloorClock
 from planner.evaluation.latency import seats_of
@@ -44,7 +46,22 @@ def limits_of(plan: Plan, ledger: MemoryLedger, service: Service) -> Limits:
         first_token_steps=float(settings.first_token_steps) if settings else 0.0,
         queue=float(queue.requests) if queue and queue.requests is not None else math.inf,
         queue_s=queue.timeout_s if queue and queue.timeout_s is not None else math.inf,
+        **_host(plan, block),
     )
+
+
+def _host(plan: Plan, block: int) -> dict[str, Any]:
+    """The host tier of one rank: its share of the memory, in blocks, and the time to fetch a token.
+
+    Every accelerator fetches its own part of a token's cache over its own link.
+    """
+    offload, engine = plan.techniques.kv_offload, plan.engine
+    each = float(kv_bytes_per_token(plan.model, plan.cache_format, Parallel.of(engine)))
+    if offload is None or not each:
+        return {}
+    of_rank = each * engine.tensor_parallel_size * max(engine.pipeline_parallel_size, 1) * block
+    blocks = int(offload["memory_bytes"] / engine.data_parallel_size // of_rank)
+    return {"host_blocks": blocks, "fetch_s": each / offload["link_bytes_per_s"]}
 
 
 def clock_of(service: Service, limits: Limits) -> Clock:

@@ -355,18 +355,9 @@ class TestLossyAcceptance:
 class TestPending:
     """Validated and recorded; their effect waits for the traffic simulation."""
 
-    @pytest.mark.parametrize("name", ["kv-offload", "disaggregated-prefill"])
+    @pytest.mark.parametrize("name", ["disaggregated-prefill"])
     def test_says_so(self, name: str) -> None:
         assert "traffic simulation" in levers.get(name).PENDING
-
-    def test_offload_records_the_host(self, worked: Any, use: Any) -> None:
-        plan = worked.plan()
-        assert "no host memory" in idle(plan, use("kv-offload"))
-        hardware = replace(plan.hardware, host=HostMemory(memory_bytes=512e9))
-        assert "no link" in idle(replace(plan, hardware=hardware), use("kv-offload"))
-        hardware = replace(plan.hardware, host=HostMemory(memory_bytes=512e9, link_bytes_per_s=55e9))
-        after = pull(replace(plan, hardware=hardware), use("kv-offload"))
-        assert after.techniques.kv_offload == {"memory_bytes": 512e9, "link_bytes_per_s": 55e9}
 
     def test_disaggregation_records_two_overlays(self, worked: Any, use: Any) -> None:
         two = use(
@@ -380,6 +371,27 @@ class TestPending:
             "prefill": {"hardware": {"replicas": 2}},
             "decode": {"engine": {"max_num_seqs": 64}},
         }
+
+
+class TestKvOffload:
+    def test_records_the_host(self, worked: Any, use: Any) -> None:
+        session = replace(with_prompt(worked), session=Session(4, 1.0, 100.0))
+        plan = worked.plan(classes=(session,))
+        plan = pull(plan, use("prefix-caching"))
+        assert "no host memory" in idle(plan, use("kv-offload"))
+        hardware = replace(plan.hardware, host=HostMemory(memory_bytes=512e9))
+        assert "no link" in idle(replace(plan, hardware=hardware), use("kv-offload"))
+        hardware = replace(plan.hardware, host=HostMemory(memory_bytes=512e9, link_bytes_per_s=55e9))
+        after = pull(replace(plan, hardware=hardware), use("kv-offload"))
+        assert after.techniques.kv_offload == {"memory_bytes": 512e9, "link_bytes_per_s": 55e9}
+
+    def test_does_nothing_where_nothing_is_looked_for(self, worked: Any, use: Any) -> None:
+        plan = worked.plan(classes=(with_prompt(worked),))
+        host = HostMemory(memory_bytes=512e9, link_bytes_per_s=55e9)
+        plan = replace(plan, hardware=replace(plan.hardware, host=host))
+        assert "the prefix cache is off" in idle(plan, use("kv-offload"))
+        cached = replace(plan, techniques=replace(plan.techniques, prefix_caching=True))
+        assert "nothing comes again" in idle(cached, use("kv-offload"))
 
 
 class TestAdmissionPolicy:

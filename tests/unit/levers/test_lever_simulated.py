@@ -93,3 +93,48 @@ levers: [{use: admission-policy, max_queued_requests: 1, status: consider}]
     def test_nothing_where_nobody_waits(self) -> None:
         """One comes every 10 s."""
         assert step(self.QUEUE.replace("RATE", "0.1"), "admission-policy").effect == {}
+
+
+class TestKvOffload:
+    """A cached token of the 8B model is 2 x 8 x 128 x 2 bytes x 32 layers = 131,072 bytes: 2.6 us over 50 GB/s.
+
+    Computing it takes 2 x 8e9 / (what an H100 achieves of 989e12), 25 us or so.
+    """
+
+    SESSIONS = (
+        REAL
+        + """\
+hardware: {accelerator: h100-sxm, host: {memory: HOST, link: LINK}}
+engine: {name: vllm, version: "0.11.0", max_model_len: 16384, num_gpu_blocks_override: BLOCKS}
+workload:
+  load: {sessions: 8}
+  classes:
+    - name: agent
+      prompt_tokens: 3000
+      output_tokens: 50
+      session: {turns: 6, turn_delay: 2 s, context_growth: 1000}
+levers: [{use: kv-offload}]
+"""
+    )
+
+    def spec(self, blocks: int, host: str = "64 GB", link: str = "50 GB/s") -> str:
+        return self.SESSIONS.replace("BLOCKS", str(blocks)).replace("HOST", host).replace("LINK", link)
+
+    def test_sessions_that_outgrow_the_cache_are_fetched(self) -> None:
+        """1,200 blocks are 19,200 tokens; eight contexts of 3,000 to 8,000 are 44,000: 5.8 GB, which the host holds."""
+        found = step(self.spec(1200), "kv-offload")
+        assert found.effect["time_to_first_token_s"] < -0.5
+        assert found.compared[1].latency.session_latency_s.mean < found.compared[0].latency.session_latency_s.mean
+
+    def test_nothing_where_the_accelerator_holds_them(self) -> None:
+        """12,000 blocks are 192,000 tokens."""
+        assert step(self.spec(12_000), "kv-offload").effect == {}
+
+    def test_a_host_that_is_too_small_helps_less(self) -> None:
+        """1 GB are 7,600 tokens: one context of eight."""
+        small, large = (step(self.spec(1200, host), "kv-offload").effect for host in ("1 GB", "64 GB"))
+        assert small.get("time_to_first_token_s", 0.0) > large["time_to_first_token_s"] + 0.3
+
+    def test_a_slow_link_adds_latency(self) -> None:
+        """1 GB/s: 131 us a token, five times what computing it takes."""
+        assert step(self.spec(1200, link="1 GB/s"), "kv-offload").effect["time_to_first_token_s"] > 0.5

@@ -155,6 +155,77 @@ def test_the_least_recently_used_prefix_goes_first_and_from_its_end() -> None:
     assert [item.found for item in engine.done] == [0, 0, 0, 48]
 
 
+# 10 ms and 20 us a token, whatever is read.
+LINEAR = StepCost(0.0, 20e-6, 0.0, 0.0, kernels_s=0.010)
+
+
+def two_turns(host_blocks: int, blocks: int, fetch_s: float = 1e-6) -> EngineSimulation:
+    """Two contexts of 1000 tokens by turns, each sent again with 200 more."""
+    limits = replace(WIDE, blocks=blocks, host_blocks=host_blocks, fetch_s=fetch_s)
+    requests = [
+        Request(float(at), 1000 if at < 2 else 1200, 2, prefixes=((name, 1000),) if at > 1 else (), kept=name)
+        for at, name in enumerate("abab")
+    ]
+    return served(LINEAR, limits, requests)
+
+
+def test_what_the_cache_has_dropped_is_fetched_from_the_host() -> None:
+    """80 blocks hold one context of 63. Of its 62 whole blocks, 992 tokens, those that the other context took are
+    fetched at 1 us a token, and 208 tokens are computed. Without a host what was taken is computed too.
+    """
+    engine = two_turns(200, 80)
+    again = [item for item in engine.done if item.prompt == 1200]
+    for item in again:
+        assert item.found == 992 and item.fetched >= 700
+        assert item.time_to_first_token_s == pytest.approx(item.fetched * 1e-6 + 0.010 + 208 * 20e-6)
+    alone = [item for item in two_turns(0, 80).done if item.prompt == 1200]
+    for item, without in zip(again, alone, strict=True):
+        assert without.fetched == 0 and without.found == item.found - item.fetched
+        assert without.time_to_first_token_s == pytest.approx(0.010 + (1200 - without.found) * 20e-6)
+
+
+def test_nothing_is_fetched_where_nothing_was_dropped() -> None:
+    with_host, alone = two_turns(200, 400), two_turns(0, 400)
+    assert [item.fetched for item in with_host.done] == [0, 0, 0, 0]
+    assert [item.finished_s for item in with_host.done] == [item.finished_s for item in alone.done]
+
+
+def test_a_slow_link_only_adds_latency() -> None:
+    """100 us a token over the link, 20 us to compute it."""
+    slow = [item for item in two_turns(200, 80, 100e-6).done if item.prompt == 1200]
+    alone = [item for item in two_turns(0, 80).done if item.prompt == 1200]
+    for item, without in zip(slow, alone, strict=True):
+        more = item.fetched * (100e-6 - 20e-6)
+        assert item.time_to_first_token_s == pytest.approx(without.time_to_first_token_s + more)
+
+
+def test_the_host_drops_the_least_recently_used_from_its_end() -> None:
+    """Of 100 blocks: 'a' 62, then 'b' 62 leave 38 of 'a'."""
+    assert two_turns(100, 80).prefixes.host_used == 100
+    engine = EngineSimulation(StepClock(LINEAR, 2048), replace(WIDE, blocks=80, host_blocks=100, fetch_s=1e-6))
+    for at, name in enumerate("ab"):
+        engine.submit(Request(float(at), 1000, 2, kept=name))
+    engine.advance()
+    assert dict(engine.prefixes.host) == {"a": 38, "b": 62}
+
+
+def test_others_decode_while_one_waits_for_the_link() -> None:
+    """A prompt that another engine has computed: 999 tokens at 100 us each take 99.9 ms, its neighbour goes on."""
+    limits = replace(WIDE, fetch_s=100e-6)
+    engine = served(FIXED, limits, [Request(0.0, 10, 30), Request(0.015, 1000, 5, remote=999)])
+    first, second = sorted(engine.done, key=lambda item: item.arrival_s)
+    assert first.latency_s == pytest.approx(0.300)
+    # Admitted at 20 ms, fetched at 119.9 ms, in the step that begins at 120 ms: its first token at 130 ms.
+    assert second.first_token_s == pytest.approx(0.130) and second.finished_s == pytest.approx(0.170)
+
+
+def test_the_link_serves_one_after_another() -> None:
+    """Two prompts of 1000 at once: 99.9 ms each, so the second is there at 199.8 ms."""
+    limits = replace(WIDE, fetch_s=100e-6)
+    engine = served(FIXED, limits, [Request(0.0, 1000, 1, remote=999) for _ in range(2)])
+    assert [item.first_token_s for item in engine.done] == pytest.approx([0.1099, 0.2098])
+
+
 def test_speculation_keeps_its_mean_tokens_a_step() -> None:
     """2.5 tokens a step: 51 tokens after the first... 50 / 2.5 = 20 decode steps."""
     limits = replace(WIDE, tokens_per_step=2.5, proposed=4)
@@ -181,17 +252,26 @@ costs = st.sampled_from(
     seats=st.sampled_from([4, 32, 256]),
     seed=st.integers(0, 1000),
     maximum=st.booleans(),
+    fetch_s=st.sampled_from([0.0, 1e-5, 1e-4]),
 )
 def test_skipping_gives_what_single_steps_give(
-    cost: StepCost, rate: float, blocks: int, kept: float, seats: int, seed: int, maximum: bool
+    cost: StepCost, rate: float, blocks: int, kept: float, seats: int, seed: int, maximum: bool, fetch_s: float
 ) -> None:
-    limits = Limits(512, seats, blocks, 16, reserve_maximum=maximum, tokens_per_step=kept, proposed=int(kept * 2) - 2)
+    limits = Limits(
+        512, seats, blocks, 16, reserve_maximum=maximum, tokens_per_step=kept, proposed=int(kept * 2) - 2,
+        host_blocks=100, fetch_s=fetch_s,
+    )  # fmt: skip
     runs = []
     for skip in (True, False):
         requests = poisson(rate, 120, prompt=150, output=80, seed=seed)
         for index, item in enumerate(requests):
             item.output = 1 + (index * 37) % 150
             item.prompt = 20 + (index * 91) % 700
+            if fetch_s and index % 3 == 0:
+                item.remote = item.prompt - 1
+            elif fetch_s:
+                item.kept = item.session = index % 7
+                item.prefixes = ((item.kept, item.prompt - 1),)
         clock = {"width": 1.0 + limits.proposed}
         runs.append(served(cost, limits, requests, skip=skip, clock=clock))
     fast, slow = runs
