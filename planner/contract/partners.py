@@ -1,4 +1,4 @@
-"""Keys that say nothing without another one, or beside it; and counts that leave nothing."""
+"""Keys that say nothing without another one, or beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner.contract.problem import Problem
-from planner.contract.reading import items, section, whole
+from planner.contract.reading import section
 from planner.source.document import NodePath
 
 
@@ -17,7 +17,6 @@ def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         hint = "Add max_loras, the adapters in one batch, or remove max_lora_rank."
         yield Problem("misplaced-key", ("engine", "max_lora_rank"), message, hint, at_key=True)
     yield from _update(section(data, "hardware", "kubernetes"))
-    yield from _lost(data)
 
 
 def _update(pods: Mapping[str, Any]) -> Iterator[Problem]:
@@ -32,18 +31,3 @@ def _update(pods: Mapping[str, Any]) -> Iterator[Problem]:
     elif all(type(pods.get(key)) is int and pods[key] == 0 for key in rolling):
         message = "max_surge and max_unavailable are both 0: no pod may come or go, and Kubernetes refuses it"
         yield Problem("out-of-range", (*path, "max_unavailable"), message, "Raise one of the two to 1.")
-
-
-def _lost(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Objectives hold with replicas lost: one is left to serve."""
-    declared = section(data, "hardware").get("replicas", 1)
-    replicas = whole(declared.get("min") if isinstance(declared, Mapping) else declared)
-    places: list[tuple[NodePath, Mapping[str, Any]]] = [(("objectives",), section(data, "objectives"))]
-    for index, item in items(data, "workload", "classes"):
-        places.append((("workload", "classes", index, "objectives"), section(item, "objectives")))
-    for path, objectives in places:
-        down = whole(objectives.get("replicas_down"))
-        if down is not None and replicas is not None and down >= replicas:
-            message = f"replicas_down is {down:,} of {replicas:,} replicas: none is left to serve"
-            hint = f"Declare hardware.replicas of at least {down + 1:,}."
-            yield Problem("out-of-range", (*path, "replicas_down"), message, hint, values={"limit": replicas - 1})

@@ -35,6 +35,8 @@ REFUSED: list[tuple[str, str, str, str]] = [
     ("prompt_tokens: 500", "prompt_tokens: {trace: ./t.csv, §p50: 900}", "conflicting-keys", "`trace` gives the lengths"),
     ("{p95: 500 ms}", "{mean: 2 s, max: §1 s}", "not-in-order", "less than mean"),
     # Parts of a prompt
+    ("prompt_tokens: 500", "prompt_tokens: {p50: §0, max: 100}", "out-of-range", "at least 1"),
+    ("prompt_tokens: 500", "prompt_tokens: §0", "out-of-range", "at least 1"),
     ("output_tokens: 100", "output_tokens: 100\n      prefix: {shared_tokens: §600}", "figures-disagree", "prompt_tokens is `500`"),
     (CLASS, "      prompt_tokens: {p50: 900, max: 6000}\n      output_tokens: 1\n      prefix: {shared_tokens: §1000}", "figures-disagree", "the p50 of prompt_tokens is `900`"),
     (CLASS, "      context_tokens: 500\n      §prefix: {hit_rate: 0.5}", "misplaced-key", "`prefix` belongs to a prompt"),
@@ -50,7 +52,6 @@ REFUSED: list[tuple[str, str, str, str]] = [
     (ENGINE, "  §max_lora_rank: 16", "misplaced-key", "nothing without `max_loras`"),
     ("  count: 1", "  count: 1\n  kubernetes: {strategy: Recreate, §max_surge: 1}", "misplaced-key", "RollingUpdate"),
     ("  count: 1", "  count: 1\n  kubernetes: {max_surge: 0, max_unavailable: §0}", "out-of-range", "both 0"),
-    ("{p95: 500 ms}", "{p95: 500 ms}\n  replicas_down: §1", "out-of-range", "1 of 1 replicas"),
     # Classes
     (CLASS, "      prompt_tokens: 500", "missing-key", "`output_tokens`"),
     (CLASS, CLASS + "\n      share: §0.9", "shares-do-not-add-up", "0.9"),

@@ -133,7 +133,7 @@ ACCEPTED = [
     ("  load: {concurrency: 8}\n  classes:\n    - name: chat\n", "  classes:\n    - name: chat\n      load: {rate: 1 request/s}\n"),
     ("objectives:", "objectives:\n  request_latency: {max: 2 s}\n  session_latency: {p90: 1 hour}\n  completion_time: {max: 8 hour}"),
     ("objectives:", "objectives:\n  goodput: {min: 4 request/s}\n  output_tokens_per_second: {min: 1000 token/s}"),
-    ("objectives:", "objectives:\n  cost: {max: 45000 USD/month}\n  replicas_down: 0"),
+    ("objectives:", "objectives:\n  cost: {max: 45000 USD/month}\n  replicas_down: 1"),
     ("objectives:", "objectives:\n  cost: {max: 400 USD}\n  deadline: {max: 100 ms, fallback: hold-position}"),
     ("- use: prefix-caching", "- {use: change, name: wide, set: {engine: {tensor_parallel_size: 8, max_num_seqs: null}, hardware: {count: 8}}}"),
     ("levers:", "calibration: ./calibration.yaml\nmeasurements: [measurements/a.json]\nextends: ./base.yaml\nlevers:"),

@@ -1,4 +1,8 @@
-"""Where zero is a figure and where it is a slip: every quantity of the language, by the definition that holds it."""
+"""Where zero is a figure and where it is a slip: every quantity of the language, by the definition that holds it.
+
+What is not listed here refuses zero: nothing is computed with a machine that does nothing, a time that does not pass,
+or requests that are none.
+"""
 
 # Tables of words.
 # ruff: noqa: SIM905
@@ -31,52 +35,12 @@ feed_forward_part/width feed_forward_part/experts feed_forward_part/experts_per_
 lever:admission-policy/max_queued_requests
 lever:speculative-decoding/acceptance_probability lever:speculative-decoding/acceptance_per_position/[]
 lever:lossy-acceptance/acceptance_probability lever:lossy-acceptance/acceptance_per_position/[]
+length request_class/output_tokens
+length_statistics/mean length_statistics/p50 length_statistics/p90 length_statistics/p95 length_statistics/p99
+length_statistics/max
 api_price/cached api_price/input api_price/output energy_price power_supply/electricity_price hardware/spares
 objectives/cost_per_million_tokens/max objectives/cost_per_million_tokens/min
 objectives/cost_per_request/max objectives/cost_per_request/min
-""".split()
-# Nothing is computed with a machine that does nothing, a time that does not pass, or requests that are none.
-REFUSED = """
-arithmetic arrival_rate bandwidth duration link memory positive_integer positive_number positive_share power
-accelerators_of_a_replica
-request_rate small_integer token_rate tokens_of_a_request
-accelerator_figures/bandwidth accelerator_figures/memory accelerator_memory accelerator_figures/power
-accelerator_figures/count accelerator_figures/devices accelerator_figures/launched accelerator_figures/host/link
-accelerator_interconnect/domain accelerator_interconnect/scale_up accelerator_interconnect/scale_out
-capacities/driver capacities/framework capacities/marketed capacities/total capacities/gpu_share
-compute/fp32 compute/tf32 compute/bf16 compute/fp16 compute/fp8 compute/int8 compute/fp4 compute/int4
-derate/bandwidth derate/compute efficiency/value partition/compute_slices partition/memory_share list_price/accelerators
-hardware/count hardware/replicas hardware/usable_memory hardware/host/memory hardware/host/bandwidth hardware/host/link
-interconnect/domain interconnect/scale_up interconnect/scale_out scaling/min scaling/max scaling/target_requests
-kubernetes/shared_memory kubernetes/accelerators
-engine/tensor_parallel_size engine/pipeline_parallel_size engine/data_parallel_size engine/expert_parallel_size
-engine/max_model_len engine/max_num_seqs engine/max_num_batched_tokens engine/block_size engine/num_gpu_blocks_override
-engine/max_loras engine/max_lora_rank engine/mm_processor_kwargs/max_pixels engine/mm_processor_kwargs/min_pixels
-engine:vllm/gpu_memory_utilization engine:sglang/mem_fraction_static engine:tensorrt-llm/free_gpu_memory_fraction
-load/concurrency load/rate load/cv load/scale load/sessions load/period load/actions load/requests load/peak
-workload/queue/requests workload/queue/timeout
-request_class/share request_class/prompt_tokens request_class/output_tokens request_class/context_tokens
-request_class/images/tokens length session/turns
-length_statistics/mean length_statistics/p50 length_statistics/p90 length_statistics/p95 length_statistics/p99
-length_statistics/max
-latency/mean latency/p50 latency/p90 latency/p95 latency/p99 latency/max objectives/deadline/max
-objectives/goodput/min objectives/goodput/max token_rate_limit/min token_rate_limit/max
-architecture/parameters architecture/active_parameters architecture/layers architecture/hidden
-architecture/feed_forward architecture/vocabulary architecture/max_context
-attention/heads attention/kv_heads attention/head_dim attention/value_dim attention/latent_dim attention/rope_dim
-attention/window attention/window_layers attention/layers
-experts/count experts/per_token experts/width experts/layers recurrent/layers recurrent/state
-model/metadata/parameters model/metadata/active_parameters layer_stack/hidden layer_stack/max_context
-mixer/window mixer/sparse_tokens cache_entry/shards cache_entry/window cache_entry/stride
-recurrent_state/shards recurrent_state/convolution_bytes recurrent_state/state_bytes
-lever:admission-policy/queue_timeout lever:sliding-window-attention/window lever:sparse-attention/selected_tokens
-lever:sliding-window-attention/layers/every lever:sliding-window-attention/layers/all_but_every
-lever:speculative-decoding/num_speculative_tokens lever:speculative-decoding/acceptance_length
-lever:lossy-acceptance/acceptance_length
-energy power_supply/budget power_supply/host power_supply/limit power_supply/pue
-power_supply/rack/accelerators power_supply/rack/budget
-objectives/energy_per_output_token/max objectives/energy_per_output_token/min
-objectives/energy_per_request/max objectives/energy_per_request/min objectives/power/max objectives/power/min
 """.split()
 KINDS = ("accelerator", "base", "deployment", "model", "project")
 PREFIX = "#/$defs/"
@@ -123,10 +87,9 @@ def _negative(zero: Any) -> Any:
     return -1 if zero == 0 else f"-1{zero[1:]}"
 
 
-def test_the_table_is_whole() -> None:
-    assert {*QUANTITIES} - {*ALLOWED, *REFUSED} == set(), "a new quantity: say above whether zero makes sense"
-    assert {*ALLOWED, *REFUSED} - {*QUANTITIES} == set(), "no quantity has this name any more"
-    assert not {*ALLOWED} & {*REFUSED}
+def test_every_row_is_a_quantity() -> None:
+    assert {*ALLOWED} - {*QUANTITIES} == set()
+    assert len(QUANTITIES) > 200
 
 
 @pytest.mark.parametrize("place", sorted(QUANTITIES))
