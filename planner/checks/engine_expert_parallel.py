@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.checks._engine_layouts import in_words, layouts, valid_for
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -44,12 +45,23 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     what = (
         f"{broken[0]} experts are no multiple of it" if broken else f"{ranks} tensor x data ranks are no multiple of it"
     )
+    nearest = max((size for size in valid if size <= expert), default=1)
+    fitting = list(layouts(plan.model, plan.hardware.count, valid_for(plan)))
+    ways = " or ".join(in_words(item) for item in fitting[:2])
     yield Finding(
         ID,
         SEVERITY,
         f"expert_parallel_size {expert}: {what}",
-        f"Valid sizes: {', '.join(map(str, valid))}.",
+        f"Valid sizes on {ranks} ranks: {', '.join(map(str, valid))}; the nearest is {nearest}."
+        + (f" For {plan.hardware.count} accelerators: {ways}." if ways else ""),
         "/engine/expert_parallel_size",
-        {"expert_parallel_size": expert, "experts": sorted(counts), "ranks": ranks, "valid_ep": valid},
+        {
+            "expert_parallel_size": expert,
+            "experts": sorted(counts),
+            "ranks": ranks,
+            "valid_ep": valid,
+            "nearest_ep": nearest,
+            "layouts": fitting,
+        },
         verdict=Verdict.INFEASIBLE,
     )
