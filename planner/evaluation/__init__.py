@@ -46,7 +46,7 @@ def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = 
     all the same.
     """
     ledger = ledger_of(plan)
-    fitting = _sequences(plan, ledger)
+    fitting = sequences_that_fit(plan, ledger)
     whole = replicas.settled(plan, fitting)
     running = replicas.fixed(whole, max(whole.hardware.replicas.minimum - lost, 1)) if lost else whole
     ledger = ledger if running is plan else ledger_of(running)
@@ -117,7 +117,7 @@ def _utilisation(plan: Plan, served: Served) -> float:
     return served.operating.utilisation if plan.workload.load.kind in ("rate", "trace", "sessions") else 0.0
 
 
-def _sequences(plan: Plan, ledger: MemoryLedger) -> float | None:
+def sequences_that_fit(plan: Plan, ledger: MemoryLedger) -> float | None:
     """Sequences of one data-parallel rank that the cache holds: by the promise, or by what they use on average."""
     promised = plan.engine.admission == "reserve-maximum" or ledger.expected_concurrency is None
     found = ledger.guaranteed_concurrency if promised else ledger.expected_concurrency
