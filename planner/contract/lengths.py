@@ -23,6 +23,7 @@ def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         for name in ("prompt_tokens", "output_tokens"):
             yield from _mean(section(item, name), (*path, name))
             yield from _recorded(section(item, name), (*path, name))
+        yield from _empty(section(item, "prompt_tokens"), (*path, "prompt_tokens"))
         yield from _prefix(item, path)
         yield from _beside_context(item, path)
 
@@ -57,6 +58,15 @@ def _mean(written: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
     hint = "Correct one of them, or leave the mean out: it is then taken from a log-normal through the percentiles."
     values = {"mean": mean, "least": least, "most": most if math.isfinite(most) else None}
     yield Problem("figures-disagree", (*path, "mean"), message, hint, values=values)
+
+
+def _empty(written: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:
+    """A prompt has a token at least; an answer need not."""
+    for key, value in written.items():
+        tokens = number(value)
+        if key in ("mean", *LEVELS) and tokens is not None and 0 <= tokens < 1:
+            message = f"read {quoted(value)}; expected at least 1: a prompt without a token asks nothing"
+            yield Problem("out-of-range", (*path, key), message, values={"limit": 1})
 
 
 def _recorded(written: Mapping[str, Any], path: NodePath) -> Iterator[Problem]:

@@ -35,6 +35,9 @@ feed_forward_part/width feed_forward_part/experts feed_forward_part/experts_per_
 lever:admission-policy/max_queued_requests
 lever:speculative-decoding/acceptance_probability lever:speculative-decoding/acceptance_per_position/[]
 lever:lossy-acceptance/acceptance_probability lever:lossy-acceptance/acceptance_per_position/[]
+length request_class/output_tokens
+length_statistics/mean length_statistics/p50 length_statistics/p90 length_statistics/p95 length_statistics/p99
+length_statistics/max
 api_price/cached api_price/input api_price/output energy_price power_supply/electricity_price hardware/spares
 objectives/cost_per_million_tokens/max objectives/cost_per_million_tokens/min
 objectives/cost_per_request/max objectives/cost_per_request/min
