@@ -261,7 +261,12 @@ class EngineSimulation:
             tokens += size
             pairs += size * (request.computed + size / 2.0)
             finishing += request.computed + size == request.target
-        duration = self.clock.mixed_s(self._batch, self._context_sum, tokens, pairs, finishing)
+        if tokens == finishing:  # one token of each prompt is left: a step as any that decodes
+            context = self._context_sum + sum(request.target for request, _ in chunks)
+            base, slope, _ = self.clock.decode_line(self._batch + finishing, context)
+            duration = base + slope * context
+        else:
+            duration = self.clock.mixed_s(self._batch, self._context_sum, tokens, pairs, finishing)
         self.prefill_busy_s += duration
         self._pass(duration, duration, 0.0, 1)
         for request, size in chunks:
@@ -393,8 +398,10 @@ class EngineSimulation:
         if self.prefixes.resident:
             self.prefixes.make_room()
         request.blocks, request.target = private, target
-        request.found = request.computed = min(cached + fetched, target - 1)
-        request.fetched = max(request.found - cached, 0)
+        request.computed = min(cached + fetched, target - 1)
+        request.fetched = max(request.computed - cached, 0)
+        if not request.remote:
+            request.found = request.computed
         if request.fetched and limits.fetch_s:
             self._fetch(request)
         request.running = True
@@ -406,10 +413,9 @@ class EngineSimulation:
 
     def _known(self, request: Request) -> tuple[int, int]:
         """Prompt tokens whose cache is here, and those after them that are to be fetched."""
-        again = bool(request.preemptions)
-        cached = 0 if again else request.cached
-        if request.remote and not again:
-            return cached, max(request.remote - cached, 0)
+        if request.remote:  # another engine's: computed anew where it has to be given up
+            return (0, 0) if request.preemptions else (0, request.remote)
+        cached = 0 if request.preemptions else request.cached
         if not request.prefixes:
             return cached, 0
         here, on_host = self.prefixes.look_up(request.prefixes)

@@ -5,6 +5,10 @@ sessions take time in order: every engine is advanced to the next moment at whic
 What follows a finished request of a closed loop stays with its engine; the turns of a session are routed anew.
 
 A replica is one engine or several (data-parallel ranks) that fail, start and stop together.
+
+Where prompts and answers have pools of their own, `prefills` of the engines compute prompts. What one of them has
+computed goes to an engine that decodes, which fetches its cache when it has a seat and blocks for it, and samples the
+first token.
 """
 
 from __future__ import annotations
@@ -52,13 +56,15 @@ class Rollout:
 class Fleet:
     """Engines and their router. `run` gives every request of a source to them and lets them finish.
 
-    group: engines of a replica. serving_s: (time, replicas that serve, replicas that are paid for) at every change.
+    group: engines of a replica. prefills: the first so many engines compute prompts and the others answers; 0: every
+    engine does both. serving_s: (time, replicas that serve, replicas that are paid for) at every change.
     rolled_s: when the rollout was done. progress: called with the requests done, every 256.
     """
 
     engines: Sequence[EngineSimulation]
     router: str = "round-robin"
     group: int = 1
+    prefills: int = 0
     outages: Sequence[Outage] = ()
     rollout: Rollout | None = None
     scaling: Scaling | None = None
@@ -71,6 +77,7 @@ class Fleet:
     _draining: list[tuple[float, float, int, Callable[[float], None]]] = field(default_factory=list)
     _order: count[int] = field(default_factory=count)
     _turn: int = 0
+    _turns: list[int] = field(default_factory=lambda: [0, 0])
     _states: list[str] = field(default_factory=list)
     _serving: list[int] = field(default_factory=list)
     _ready_s: dict[int, float] = field(default_factory=dict)
@@ -89,6 +96,10 @@ class Fleet:
         together = self._prepare()
         self._changed(0.0)
         routed = len(self.engines) > 1 and (self.router != "round-robin" or source.turns)
+        if self.prefills:
+            self._hand_over(source)
+            self._together(source, True)
+            return
         self._follow(source, routed)
         if together or routed:
             self._together(source, source.follow is not None and routed)
@@ -137,6 +148,33 @@ class Fleet:
 
             engine.on_done = done
 
+    def _hand_over(self, source: Source) -> None:
+        """What has a computed prompt goes to the engines that decode; what follows an answer begins at a prompt."""
+
+        def pend(request: Request | None) -> None:
+            if request is not None:
+                heappush(self._pending, (request.ready_s, next(self._order), request))
+
+        def answered(request: Request, at: float) -> None:
+            pend(source.follow(request, at) if source.follow is not None else None)
+
+        def computed(part: Request, at: float) -> None:
+            whole = part.whole
+            if whole is None:
+                raise ValueError("a prompt that stands for no request")
+            whole.scheduled_s, whole.found, whole.preemptions = part.scheduled_s, part.found, part.preemptions
+            if part.rejected:
+                whole.rejected, whole.finished_s = part.rejected, at
+                self.engines[self.prefills].done.append(whole)
+                answered(whole, at)
+                return
+            whole.ready_s, whole.remote = at, whole.prompt - 1
+            whole.prefixes, whole.kept = (), None
+            pend(whole)
+
+        for index, engine in enumerate(self.engines):
+            engine.on_done = computed if index < self.prefills else answered
+
     # ------------------------------------------------------------------ time in order
 
     def _together(self, source: Source, routed: bool) -> None:
@@ -151,7 +189,7 @@ class Fleet:
                 self._pending[0][0] if self._pending else math.inf,
                 self._events[0][0] if self._events and (busy or self._held) else math.inf,
             )
-            frontier = self._frontier(source.lookahead_s) if routed else math.inf
+            frontier = self._frontier(source) if routed else math.inf
             if math.isinf(at) and math.isinf(frontier):
                 break
             self._advance(min(at, frontier))
@@ -169,13 +207,16 @@ class Fleet:
         self._advance(math.inf)
         self._give_up()
 
-    def _frontier(self, lookahead_s: float) -> float:
+    def _frontier(self, source: Source) -> float:
         """The first moment at which something may follow a request that is being served."""
-        found = min(engine.horizon() for engine in self.engines)
+        first = self.prefills or len(self.engines)
+        found = min(engine.horizon() for engine in self.engines[:first])
+        found += 0.0 if self.prefills else source.lookahead_s
+        if self.prefills and source.follow is not None:
+            found = min(found, *(engine.horizon() for engine in self.engines[first:]))
         if math.isinf(found):
             return math.inf
-        begins = min(engine.next_s for engine in self.engines)
-        return max(found + lookahead_s, math.nextafter(begins, math.inf))
+        return max(found, math.nextafter(min(engine.next_s for engine in self.engines), math.inf))
 
     def _advance(self, until: float) -> None:
         for engine in self.engines:
@@ -186,9 +227,17 @@ class Fleet:
         if not self._serving:
             self._held.append(request)
             return
-        chosen = choose(self.router, self.engines, self._serving, request, self._turn)
-        self._turn += 1
-        self.engines[chosen].submit(request)
+        if not self.prefills:
+            chosen = choose(self.router, self.engines, self._serving, request, self._turn)
+            self._turn += 1
+            self.engines[chosen].submit(request)
+            return
+        decodes = bool(request.remote)
+        serving = [index for index in self._serving if (index >= self.prefills) is decodes]
+        item = request if decodes else request.prompt_alone()
+        chosen = choose(self.router, self.engines, serving, item, self._turns[decodes])
+        self._turns[decodes] += 1
+        self.engines[chosen].submit(item)
 
     def _give_up(self) -> None:
         """Requests that nothing served to the end are turned away."""

@@ -33,6 +33,7 @@ class Request:
     kept: Any = None
     ready_s: float = UNSET
     remote: int = 0
+    whole: Request | None = None
     scheduled_s: float = UNSET
     first_token_s: float = UNSET
     finished_s: float = UNSET
@@ -55,6 +56,13 @@ class Request:
     def __post_init__(self) -> None:
         if math.isnan(self.ready_s):
             self.ready_s = self.arrival_s
+
+    def prompt_alone(self) -> Request:
+        """What a pool that computes prompts gets of it: one token to sample, which the other pool samples anew."""
+        return Request(
+            self.arrival_s, self.prompt, 1, 1, self.cached, self.owner, self.session, self.turn, self.prefixes,
+            self.kept, self.ready_s, whole=self,
+        )  # fmt: skip
 
     @property
     def time_to_first_token_s(self) -> float:

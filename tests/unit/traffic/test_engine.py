@@ -252,7 +252,7 @@ costs = st.sampled_from(
     seats=st.sampled_from([4, 32, 256]),
     seed=st.integers(0, 1000),
     maximum=st.booleans(),
-    fetch_s=st.sampled_from([0.0, 1e-5, 1e-4]),
+    fetch_s=st.sampled_from([0.0, 1.37e-5, 1.37e-4]),
 )
 def test_skipping_gives_what_single_steps_give(
     cost: StepCost, rate: float, blocks: int, kept: float, seats: int, seed: int, maximum: bool, fetch_s: float

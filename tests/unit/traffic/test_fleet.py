@@ -195,6 +195,68 @@ def test_a_new_replica_serves_after_its_start_and_stops_when_it_is_done() -> Non
     assert all(one[0] <= other[0] for one, other in pairwise(found.serving_s))
 
 
+# ------------------------------------------------------------------ pools of their own
+
+
+def pools(prefills: int, decodes: int, cost: StepCost = FIXED, fetch_s: float = 0.0, **more: Any) -> Fleet:
+    clock = StepClock(cost, WIDE.budget_tokens)
+    alone = [EngineSimulation(clock, WIDE) for _ in range(prefills)]
+    answering = [EngineSimulation(clock, replace(WIDE, fetch_s=fetch_s)) for _ in range(decodes)]
+    return Fleet([*alone, *answering], prefills=prefills, **more)
+
+
+def test_a_prompt_is_computed_handed_over_and_answered() -> None:
+    """10 ms for the prompt, 999 tokens at 10 us to fetch, 10 ms for the first token, four more."""
+    found = pools(1, 1, fetch_s=10e-6)
+    found.run(listed([Request(0.0, 1000, 5)]))
+    (only,) = found.engines[1].done
+    assert only.first_token_s == pytest.approx(0.010 + 0.00999 + 0.010)
+    assert only.finished_s == pytest.approx(0.010 + 0.00999 + 0.050)
+
+
+def test_no_prompt_falls_between_the_tokens_of_an_answer() -> None:
+    """Steps of 10 ms and 20 us a token: a prompt of 1000 takes 30 ms, which stretch a gap unless it is apart."""
+    linear = StepCost(0.0, 20e-6, 0.0, 0.0, kernels_s=0.010)
+    requests = [Request(0.05 * index, 1000, 50) for index in range(40)]
+    apart, together = pools(1, 1, linear), fleet(2, linear)
+    together.run(listed([Request(item.arrival_s, item.prompt, item.output) for item in requests]))
+    apart.run(listed(requests))
+    longest = max(first for first, _, _, _ in apart.engines[1].gaps.stretches())
+    assert longest < 0.010 + 40 * 20e-6 + 1e-9
+    assert max(first for first, _, _, _ in together.engines[0].gaps.stretches()) > 0.030
+    # The first token waits for both pools: it cannot be sooner than prompt and step.
+    assert all(item.time_to_first_token_s >= 0.040 for item in apart.engines[1].done)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    router=st.sampled_from(ROUTERS),
+    kind=st.sampled_from(["open", "closed"]),
+    prefills=st.integers(1, 3),
+    decodes=st.integers(1, 3),
+    fetch_s=st.sampled_from([0.0, 1.37e-5]),
+    seed=st.integers(0, 999),
+)
+def test_pools_conserve_requests(
+    router: str, kind: str, prefills: int, decodes: int, fetch_s: float, seed: int
+) -> None:
+    """Every request passes one engine of each pool, once; skipping gives what single steps give."""
+    runs = []
+    for skip in (True, False):
+        found = pools(prefills, decodes, GROWING, fetch_s, router=router)
+        for engine in found.engines:
+            engine.skip = skip
+        found.run(traffic(kind, seed)[0])
+        parts = [item.whole for engine in found.engines[:prefills] for item in engine.done]
+        answers = [item for engine in found.engines[prefills:] for item in engine.done]
+        assert Counter(map(id, parts)) == Counter(map(id, answers))
+        assert all(engine.idle and engine.pool.used == 0 for engine in found.engines)
+        assert all(item.arrival_s <= item.scheduled_s < item.ready_s < item.first_token_s for item in answers)
+        runs.append(sorted((item.owner, item.session, item.turn, item.finished_s) for item in answers))
+    for one, other in zip(*runs, strict=True):
+        assert one[:3] == other[:3] and one[3] == pytest.approx(other[3], rel=1e-12, abs=1e-9)
+
+
 # ------------------------------------------------------------------ laws
 
 
