@@ -254,7 +254,7 @@ def _gaps(service: Service, operating: Operating) -> Percentiles:
     budget = service.plan.engine.max_num_batched_tokens
     if service.plan.techniques.chunked_prefill and budget and not service.step.ideal:
         prefill = min(prefill, service.prefill_s(float(budget)))
-    if operating.mixed_s and service.plan.techniques.chunked_prefill:  # one step does both
+    if operating.mixed_s:  # one step does both
         share, longest = operating.mixed_share, max(operating.mixed_s, plain)
     else:
         share, longest = min(extra / prefill, 1.0) if prefill > 0 else 0.0, plain + max(prefill, extra)

@@ -51,13 +51,16 @@ def split_of(terms: StepTerms, total_s: float) -> Split:
     return Split(bound, memory, compute, communication, overhead, {"cache_s": 0.0, "weights_s": 0.0, **named})
 
 
-def engine_of(plan: Plan, seats: float) -> Engine:
-    """How the plan's engine runs steps: chunk budget, seats, speculation, what handling a request takes."""
+def engine_of(plan: Plan, seats: float, prompt: float = 0.0) -> Engine:
+    """How the plan's engine runs steps: chunk budget, seats, speculation, what handling a request takes.
+
+    prompt: new tokens of a prompt, which stays whole where prompts are not cut to the budget.
+    """
     figure = efficiencies_of(plan)
     speculation = plan.techniques.speculation
     budget = float(plan.engine.max_num_batched_tokens or 8192)
     return Engine(
-        chunk_tokens=budget,
+        chunk_tokens=budget if plan.techniques.chunked_prefill else max(budget, prompt),
         seats=seats,
         width=speculation.proposed + 1.0 if speculation else 1.0,
         tokens_per_step=speculation.tokens_per_step if speculation else 1.0,

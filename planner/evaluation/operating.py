@@ -46,7 +46,7 @@ def requests_of(service: Service) -> Requests:
 
 def engine_of(service: Service, seats: float, batch: float) -> Engine:
     """The engine's way with steps; drafting as it is at `batch`."""
-    engine = service.step.engine or measured_step.engine_of(service.plan, seats)
+    engine = measured_step.engine_of(service.plan, seats, requests_of(service).prompt)
     return replace(engine, seats=seats, draft_s=service.drafting_s(batch), prompt_extra_s=service.prompt_extra_s)
 
 

@@ -106,7 +106,7 @@ class Service:
         """The time of `prefill_split`, without its parts."""
         if self.step.cost is None or self.step.engine is None:
             return seconds(self.prefill_split(tokens, cached))
-        alone: float = serving.prefill_s(self.step.cost, Requests(tokens, cached, 1.0), self.step.engine)
+        alone: float = serving.prefill_s(self.step.cost, Requests(tokens, cached, 1.0), self.step.engine_for(tokens))
         return alone + self._scores_s(tokens, cached)
 
     @property

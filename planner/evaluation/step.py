@@ -7,7 +7,7 @@ bytes over bandwidth and operations over arithmetic.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.domain.evaluation import Split
@@ -70,7 +70,7 @@ class Step:
     def prefill(self, tokens: Any, cached: Any = 0.0) -> Split:
         """One prompt of `tokens` new tokens after `cached` ones, alone."""
         if self.cost is not None and self.engine is not None:
-            return measured_step.prefill_split(self.cost, Requests(tokens, cached, 1.0), self.engine)
+            return measured_step.prefill_split(self.cost, Requests(tokens, cached, 1.0), self.engine_for(tokens))
         floor = self._floor()
         work = floor.work
         weights = read_s(work.weight_bytes(tokens), self.bandwidth_bytes_per_s)
@@ -79,6 +79,14 @@ class Step:
         attention = work.prefill_flop(tokens, cached) - linear
         compute = compute_s(linear, floor.flop_per_s) + compute_s(attention, floor.attention_flop_per_s)
         return _split(weights, cache, compute)
+
+    def engine_for(self, tokens: Any) -> Engine:
+        """The engine's way with a prompt of `tokens`, which stays whole where prompts are not cut to the budget."""
+        if self.engine is None:
+            raise ValueError("a floor has no engine")
+        if self.plan.techniques.chunked_prefill:
+            return self.engine
+        return replace(self.engine, chunk_tokens=elementwise.maximum(self.engine.chunk_tokens, tokens))
 
     def _floor(self) -> Floor:
         if self.floor is None:
