@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner import engines, finding_ids, levers
-from planner.format import duration, memory, quantity
+from planner.domain.cost import Cost
+from planner.format import duration, memory, percent, quantity
 from planner.pipeline import Judgement
 from planner.reading_explanations import READING
 from planner.spec_explanations import DECLARED
@@ -45,6 +46,10 @@ FIGURES: Mapping[str, tuple[str, str]] = {
         "idle time included",
         "price x accelerators / (output tokens a second x 3600) x 1e6",
     ),
+    "energy_per_output_token": (
+        "accelerators and declared hosts, prompts and idle time included",
+        "accelerators x ((1 - busy) idle + busy (p prefill + (1 - p) decode)) / output tokens a second",
+    ),
 }
 
 
@@ -60,7 +65,7 @@ def figure_text(what: str, judgement: Judgement) -> str | None:
     terms = _terms(what, judgement)
     sources = [
         (name, f"{value}  [{word}{': ' + source if source else ''}]")
-        for name, value, word, source in _sources(judgement)
+        for name, value, word, source in _sources(what, judgement)
     ]
     width = max(len(label) for label, _ in (*terms, *sources))
     return "\n".join(
@@ -103,17 +108,38 @@ def _terms(what: str, judgement: Judgement) -> list[tuple[str, str]]:
             ("output", quantity(throughput.output_tokens_per_s, "tokens/s")),
             ("requests", quantity(throughput.requests_per_s, "requests/s")),
         ]
+    if what == "energy_per_output_token":
+        return _energy(cost)
     return [
         ("an hour", quantity(cost.usd_per_hour, "usd/hour")),
         ("a million", quantity(cost.usd_per_million_output_tokens, "usd")),
+        ("at saturation", quantity(cost.saturation.usd_per_million_output_tokens if cost.saturation else None, "usd")),
     ]
 
 
-def _sources(judgement: Judgement) -> list[tuple[str, str, str, str]]:
+def _energy(cost: Cost) -> list[tuple[str, str]]:
+    power, full = cost.power, cost.saturation
+    if power is None:
+        return [("the power of an accelerator", "n/a: declare it, or use one of the catalogue")]
+    return [
+        ("idle, one accelerator", quantity(power.accelerator_idle_watts, "watts")),
+        ("decode", quantity(power.accelerator_decode_watts, "watts")),
+        ("prefill", quantity(power.accelerator_prefill_watts, "watts")),
+        ("prefill's share of engine time (p)", percent(cost.prefill_share)),
+        ("busy", percent(power.busy)),
+        ("the deployment, mean", quantity(cost.watts, "watts")),
+        ("a token", quantity(cost.joules_per_output_token, "joules")),
+        ("at saturation", quantity(full.joules_per_output_token if full else None, "joules")),
+    ]
+
+
+def _sources(what: str, judgement: Judgement) -> list[tuple[str, str, str, str]]:
+    from planner.analysis.cost import cost_rows
     from planner.analysis.provenance import provenance
 
     assert judgement.plan is not None and judgement.result is not None
-    rows = provenance(judgement.plan, judgement.result.detail)
+    spent = what.startswith(("cost", "energy"))
+    rows = (cost_rows if spent else provenance)(judgement.plan, judgement.result.detail)
     shown = [
         (row, row.value if isinstance(row.value, str) else quantity(row.value.value, row.value.dimension))
         for row in rows

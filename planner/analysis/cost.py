@@ -88,7 +88,7 @@ def _computed(
 
 def _costs(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
     cost, throughput, hardware = detail.evaluation.cost, detail.evaluation.throughput, plan.hardware
-    cards = f"{hardware.count} x {max(1, hardware.replicas.minimum)} + {hardware.spares}"
+    cards = f"{hardware.count} x {max(1, detail.paid.hardware.replicas.minimum)} + {hardware.spares}"
     hourly = [("price", quantity(hardware.price_usd_per_hour, "usd/hour")), ("accelerators", cards)]
     if cost.electricity_usd_per_hour is not None:
         hourly.append(("electricity", quantity(cost.electricity_usd_per_hour, "usd/hour")))
@@ -178,7 +178,7 @@ def _energies(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
         ("busy", percent(power.busy)),
         ("idle", quantity(idle, "watts")),
         ("prefill's share", percent(cost.prefill_share)),
-        ("accelerators", f"{plan.hardware.count} x {max(1, plan.hardware.replicas.minimum)}"),
+        ("accelerators", f"{plan.hardware.count} x {max(1, detail.paid.hardware.replicas.minimum)}"),
         ("idle spares", str(plan.hardware.spares)),
         ("hosts of a replica", quantity(hosts, "watts") if hosts is not None else "not declared"),
     )

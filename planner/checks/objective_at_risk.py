@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.checks import _cost_ways
 from planner.domain.evaluation import ObjectiveOutcome, PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
@@ -59,7 +60,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
 
 def sentence(item: ObjectiveOutcome, result: PlanResult, what: str) -> str:
     """Name, what became of it, estimate and band against the limit."""
-    dimension = DIMENSIONS.get(item.objective.partition(".")[0], "seconds")
+    dimension = dimension_of(item, result)
     name = f"{item.objective} of {item.request_class}" if item.request_class else item.objective
     bound = "at most" if item.bound == "max" else "at least"
     limit = f"{bound} {quantity(item.limit, dimension)}"
@@ -69,6 +70,14 @@ def sentence(item: ObjectiveOutcome, result: PlanResult, what: str) -> str:
     if item.low != item.high:
         band = f" ({quantity(item.low, dimension)} to {quantity(item.high, dimension)}, {result.shipped.bands.word})"
     return f"{name} {what}: {quantity(item.estimate, dimension)}{band} against {limit}"
+
+
+def dimension_of(item: ObjectiveOutcome, result: PlanResult) -> Dimension:
+    """What the figure measures; `cost` of a finite run is an amount."""
+    declared = (limit for limit in result.detail.plan.objectives.limits if limit.path == item.path)
+    if item.objective == "cost" and any(limit.period == "total" for limit in declared):
+        return "usd"
+    return DIMENSIONS.get(item.objective.partition(".")[0], "seconds")
 
 
 def hint(item: ObjectiveOutcome, plan: Plan, result: PlanResult) -> str:
@@ -87,12 +96,8 @@ def hint(item: ObjectiveOutcome, plan: Plan, result: PlanResult) -> str:
         return (
             f"{binds}Shorter prompts, a declared shared prefix, or more arithmetic (tensor parallel size, accelerator)."
         )
-    if metric.startswith("cost"):
-        return "A larger batch, fewer or cheaper accelerators, or a declared `hardware.price`."
-    if metric == "power":
-        return "Fewer replicas or accelerators, a lower `hardware.power.limit`, or cooling with a lower `pue`."
-    if metric.startswith("energy"):
-        return "A larger batch, fewer accelerators, fewer bytes to read (quantised weights, cache), or less idle time."
+    if metric.startswith(_cost_ways.METRICS):
+        return _cost_ways.hint(item, plan, result)
     if metric == "memory_headroom":
         return "Lower the concurrency, max_num_seqs or max_model_len, or add accelerators."
     split = result.shipped.latency.decode

@@ -62,7 +62,7 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The whole deployment. usd_per_hour: replicas that always run, spares, and electricity where it has a price.
+    """The whole deployment. usd_per_hour: replicas that the load takes, spares, and electricity where it has a price.
 
     usd_per_hour_most: with every replica that may run. watts: mean, accelerators and declared hosts.
     utilisation: declared load over what the hardware serves. prefill_share: of the engine time of a request.

@@ -71,7 +71,7 @@ def evaluated(plan: Plan, ledger: MemoryLedger, served: Served, paid: Plan) -> E
     spent = cost.evaluate(paid, served, latency.seats_of(plan, served.sequences_that_fit))
     overloaded = served.operating.overloaded
     bands = cost_bands.with_cost(
-        plan,
+        paid,
         bands_of(plan, served.latency, _utilisation(plan, served)),
         spent,
         served.throughput,

@@ -22,7 +22,7 @@ def with_cost(plan: Plan, bands: Bands, cost: Cost, throughput: Throughput, *, o
     """`bands` with those of cost, hourly cost, power and energy."""
     low, high = _served(plan, bands, throughput, overloaded)
     token = (1.0 / high, 1.0 / low) if low > 0 else (1.0 / high, float("inf"))
-    power = _power(cost, bands.latency)
+    power = _power(plan, cost, bands.latency)
     hourly = _hourly(cost, power)
     return replace(bands, cost=_product(hourly, token), hourly=hourly, power=power, energy=_product(power, token))
 
@@ -37,16 +37,19 @@ def _served(plan: Plan, bands: Bands, throughput: Throughput, overloaded: bool) 
     return min(most * bands.throughput[0] / offered, 1.0), 1.0
 
 
-def _power(cost: Cost, latency: Band) -> Band:
-    """Never above the limit of the accelerators, never below their idling."""
+def _power(plan: Plan, cost: Cost, latency: Band) -> Band:
+    """Of accelerators that serve: never above their limit, never below their idling. Hosts and spares are constant."""
     power = cost.power
-    if power is None:
+    if power is None or not cost.watts:
         return EXACT
-    mean = _accelerator_w(power, cost.prefill_share or 0.0, power.busy)
-    low = _accelerator_w(power, cost.prefill_share or 0.0, power.busy * latency[0] if power.busy < 1 else 1.0)
-    high = _accelerator_w(power, cost.prefill_share or 0.0, min(power.busy * latency[1], 1.0))
-    least, most = power.accelerator_idle_watts, power.accelerator_limit_watts
-    return max(low * power.band[0], min(least, mean)) / mean, min(high * power.band[1], max(most, mean)) / mean
+    prefill = cost.prefill_share or 0.0
+    mean = _accelerator_w(power, prefill, power.busy)
+    low = _accelerator_w(power, prefill, power.busy * latency[0] if power.busy < 1 else 1.0) * power.band[0]
+    high = _accelerator_w(power, prefill, min(power.busy * latency[1], 1.0)) * power.band[1]
+    least, most = min(power.accelerator_idle_watts, mean), max(power.accelerator_limit_watts, mean)
+    serving = plan.hardware.count * max(1, plan.hardware.replicas.minimum)
+    beside = cost.watts - serving * mean
+    return (beside + serving * max(low, least)) / cost.watts, (beside + serving * min(high, most)) / cost.watts
 
 
 def _accelerator_w(power: Power, prefill_share: float, busy: float) -> float:

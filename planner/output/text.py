@@ -115,6 +115,10 @@ def _figures(judgement: Judgement) -> Iterator[str]:
             else ""
         )
         yield f"cost        {printed.dollars(cost.usd_per_hour)} an hour{per}"
+    if cost.watts is not None:
+        joules = cost.joules_per_output_token
+        per = f", {printed.quantity(joules, 'joules')} an output token" if joules else ""
+        yield f"power       {printed.quantity(cost.watts, 'watts')} on average{per}"
     for item in shipped.objectives:
         yield f"objective   {plain_line(item.objective)}: {item.outcome}"
 

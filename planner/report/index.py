@@ -50,7 +50,10 @@ class IndexModel:
 
 @dataclass(slots=True)
 class Kind:
-    """Accelerators of one kind over all deployments. unpriced, unpowered: of them, those of unknown price or power."""
+    """Accelerators of one kind over all deployments. running: at the declared loads.
+
+    unpriced, unpowered: those of unknown price or power.
+    """
 
     name: str
     running: int = 0
@@ -94,13 +97,14 @@ def _record(entry: Entry) -> bool:
 
 def _add(found: dict[str, Kind], plan: Plan, result: PlanResult) -> None:
     hardware, cost = plan.hardware, result.shipped.cost
+    replicas = _paid(plan, result)
     for name, number in Counter(card_name(card) for card in hardware.cards).items():
         kind, share = found.setdefault(name, Kind(name)), number / hardware.count
         spares = hardware.spares if name == card_name(hardware.accelerator) else 0
-        kind.running += number * max(1, hardware.replicas.minimum)
+        kind.running += number * replicas
         kind.most += number * max(1, hardware.replicas.maximum)
         kind.spares += spares
-        counted = number * max(1, hardware.replicas.minimum) + spares
+        counted = number * replicas + spares
         if cost.usd_per_month is None:
             kind.unpriced += counted
         else:
@@ -110,6 +114,12 @@ def _add(found: dict[str, Kind], plan: Plan, result: PlanResult) -> None:
         else:
             kind.watts += share * cost.watts
             kind.peak_watts += share * cost.power.peak_watts
+
+
+def _paid(plan: Plan, result: PlanResult) -> int:
+    """Replicas that the declared load takes: those that are paid for."""
+    settled = result.detail.paid if result.detail is not None else plan
+    return max(1, settled.hardware.replicas.minimum)
 
 
 def _sentence(entries: Sequence[Entry]) -> str:
@@ -171,7 +181,7 @@ def _runs_out(plan: Plan) -> str:
 
 def _accelerators(kinds: Sequence[Kind]) -> Table:
     titles = (
-        "Accelerator", "Always run", "Spares", "In all", "With every replica", "Cost a month", "Power, mean",
+        "Accelerator", "At the load", "Spares", "In all", "With every replica", "Cost a month", "Power, mean",
         "Power, most",
     )  # fmt: skip
     heads = tuple(Column(title, title != "Accelerator") for title in titles)
@@ -221,7 +231,7 @@ def _cell(value: float | None, dimension: Dimension) -> Cell:
 
 
 def _notes(kinds: Sequence[Kind], records: bool) -> Iterable[str]:
-    yield "Cost is of replicas that always run, and of spares. Power is of accelerators and declared hosts, no cooling."
+    yield "Cost is of the replicas that the declared load takes, and of spares. Power is without cooling."
     if any(kind.unpriced or kind.unpowered for kind in kinds):
         yield "Sums leave out accelerators of unknown price or power, as many as the brackets say."
     if records:

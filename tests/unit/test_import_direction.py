@@ -75,6 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "output": {"pipeline", "domain"},
     "simulate": {"source", "domain", "engines", "evaluation", "traffic", "pipeline", "output"},
     "explanations": {
+        "domain",
         "pipeline",
         "analysis",
         "finding_ids",

@@ -123,8 +123,8 @@ def test_electricity_is_added_where_it_has_a_price() -> None:
     assert found.cost.electricity_usd_per_hour == pytest.approx(0.15)
     assert found.cost.usd_per_hour == pytest.approx(2.15)
     low, high = found.bands.hourly
-    # The power may be 0.65 to 1 times the limit that the estimate has reached: 0.0525 USD less at most.
-    assert low == pytest.approx((2 + 0.15 * 0.65) / 2.15)
+    # The accelerator may draw 0.65 of its 400 W, 260 + 100 of 500 W: 0.042 USD less at most.
+    assert low == pytest.approx((2 + 0.15 * 360 / 500) / 2.15)
     assert high == 1.0
 
 

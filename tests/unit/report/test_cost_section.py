@@ -17,7 +17,7 @@ hardware:
   derate: {bandwidth: 1.0, compute: 1.0}
   price: 2 USD/hour
   price_date: 2026-08-01
-  replicas: {min: 1, max: 3}
+  replicas: {min: 1, max: 3, target_requests: 16}
   spares: 1
   power: {host: 100 W, pue: 1.5, electricity_price: 0.20 USD/kWh}
 engine: {name: ideal, max_num_seqs: 16}
@@ -48,17 +48,17 @@ def markdown() -> str:
     ("row", "value"),
     [
         # 2 accelerators x 2 USD, and (400 + 60 + 100) W x 1.5 x 0.2 USD/kWh = 0.168 USD of electricity.
-        ("An hour", "4.17 USD/hour (4.11 to 4.17, floor)"),
+        ("An hour", "4.17 USD/hour (4.13 to 4.17, floor)"),
         # 4 x 2 USD and (3 x 500 + 60) W x 1.5 x 0.2 USD/kWh = 8.468 USD.
         ("An hour with all 3 replicas", "8.47 USD/hour"),
         ("Prefill's share of engine time", "40.3 %"),
-        ("Load, of what the hardware serves", "100.0 %"),
+        ("Load, of what the hardware serves", "33.3 %"),  # one of three replicas
         ("One accelerator, idle", "60.0 W"),
         ("One accelerator, prefill", "400 W (260 to 400, prior)"),
-        ("The same with cooling", "840 W (546 to 840, prior)"),
+        ("The same with cooling", "840 W (630 to 840, prior)"),
         ("The deployment, every replica in its hungrier phase", "1.56 kW"),
         # 560 W x 0.86945 s / 501
-        ("Energy of an output token", "0.972 J (0.632 to 0.972, prior)"),
+        ("Energy of an output token", "0.972 J (0.729 to 0.972, prior)"),
     ],
 )
 def test_figures_are_printed_with_their_bands(markdown: str, row: str, value: str) -> None:
@@ -81,9 +81,9 @@ def test_inputs_say_where_they_come_from(markdown: str, row: str, word: str, sou
 
 
 def test_break_even_is_told_with_its_date(markdown: str) -> None:
-    """4.168 USD x 730 = 3042.64 a month / 0.0012515 = 2.4312e6 requests, 3,649 million tokens; it serves 3.0226e6."""
+    """4.168 USD x 730 = 3042.64 a month / 0.0012515 = 2.4312e6 requests, 3,649 million tokens; all serve 9.068e6."""
     assert "price (another of 2026-08-15) hosting pays from 3,649 million tokens a month on" in markdown
-    assert "80.4 % of what the hardware serves" in markdown
+    assert "26.8 % of what the hardware serves" in markdown
     assert "3,783 USD/month there and 3,043 USD/month here: hosting is cheaper" in markdown
 
 

@@ -45,7 +45,7 @@ def rows(entries: list[Entry], suffix: str = "md") -> dict[str, list[str]]:
 
 
 def test_accelerators_are_summed_by_kind(entries: list[Entry]) -> None:
-    """H100: 8 + 1 + 1 always run, 8 + 3 + 1 at most, 2 spares; 11,000 USD without the one of `mixed`; 4 kW and half of
+    """H100: 8 + 1 + 1 at the load, 8 + 3 + 1 at most, 2 spares; 11,000 USD without the one of `mixed`; 4 kW and half of
     0.6 kW, without the three of `batch`; most 5 kW and half of 0.75."""
     found = rows(entries)
     assert found["H100 SXM5 80GB"] == [
