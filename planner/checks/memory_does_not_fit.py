@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.domain.evaluation import PlanResult
+from planner.checks._engine_layouts import valid_for
+from planner.domain.evaluation import Memory, PlanResult
 from planner.domain.plan import Plan
 from planner.evaluation.ways_out import ways_out
 from planner.findings import Finding, Severity, Verdict
@@ -34,7 +35,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if shipped.fits:
         return
     ledger = result.detail.ledger
-    ways = ways_out(plan, result.detail, result.largest_concurrency, result.largest_context)
+    ways = ways_out(plan, result.detail, result.largest_concurrency, result.largest_context, valid_for(plan))
     values = {
         "weights_bytes": shipped.weights_bytes,
         "weights_total_bytes": shipped.weights_total_bytes,
@@ -45,16 +46,24 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         **ledger.refusal_values,
     }
     for way in ways:
-        values.update({key: value for key, value in way.values.items() if key.startswith(("largest_", "fewest_"))})
+        values.update(
+            {key: value for key, value in way.values.items() if key.startswith(("largest_", "fewest_", "layout"))}
+        )
         values.setdefault("settings", {}).update(way.values.get("settings", {}))
-    cache = f" and {memory(shipped.kv_cache_bytes)} of cache" if shipped.kv_cache_bytes else ""
-    needs = (
-        f"{memory(shipped.weights_bytes)} of weights{cache} do not fit {memory(shipped.usable_bytes)} of an accelerator"
-    )
-    message = f"{needs}: {ledger.refusal}" if ledger.refusal else needs
+    message = _message(plan, shipped, ledger.refusal)
     hint = (
         "Any one of these fits: " + "; ".join(way.text for way in ways) + "."
         if ways
         else ("Nothing tried makes it fit alone: a smaller model, or another accelerator.")
     )
     yield Finding(ID, SEVERITY, message, hint, "/hardware", values, verdict=Verdict.INFEASIBLE)
+
+
+def _message(plan: Plan, shipped: Memory, refusal: str) -> str:
+    """What an engine says of its start is about one sequence; the ideal engine is asked for the whole load."""
+    weights, usable = memory(shipped.weights_bytes), memory(shipped.usable_bytes)
+    if refusal and plan.engine.name != "ideal":
+        return f"{weights} of weights on {usable} of an accelerator leave too little: {refusal}"
+    cache = f" and {memory(shipped.kv_cache_bytes)} of cache" if shipped.kv_cache_bytes else ""
+    needs = f"{weights} of weights{cache} do not fit {usable} of an accelerator"
+    return f"{needs}: {refusal}" if refusal else needs

@@ -38,11 +38,13 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if share >= LEAST:
         return
     basis = "expected" if shipped.cache_basis == "expected" else "promised"
+    left = f"{percent(share)} of usable memory is free at the {basis} load ({memory(max(shipped.free_bytes, 0.0))})"
+    if share < 0:
+        left = f"the {basis} load would take {memory(-shipped.free_bytes)} a card more than there is: part of it waits"
     yield Finding(
         ID,
         SEVERITY,
-        f"{percent(share)} of usable memory is free at the {basis} load "
-        f"({memory(max(shipped.free_bytes, 0.0))}); {percent(LEAST)} is the rule",
+        f"{left}; {percent(LEAST)} free is the rule",
         "Lower max_num_seqs, the concurrency or max_model_len, or add accelerators.",
         "/hardware",
         {"free_share": share, "free_bytes": shipped.free_bytes, "usable_bytes": shipped.usable_bytes},

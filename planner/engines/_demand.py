@@ -37,6 +37,8 @@ def of(plan: Plan, sequences: float | None = None) -> Demand:
     expected = math.fsum(item.share * _expected(item) for item in classes) / share
     whole = sequences if sequences is not None else _declared(plan)
     rank = None if whole is None else whole / plan.engine.data_parallel_size
+    if rank is not None and plan.engine.max_num_seqs:
+        rank = min(rank, float(plan.engine.max_num_seqs))  # the others wait
     promises = tuple((item.share / share, _promised(item)) for item in classes)
     return Demand(math.ceil(promised), expected, rank, promises)
 

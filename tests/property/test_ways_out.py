@@ -27,12 +27,13 @@ MANY = settings(max_examples=40, deadline=None, derandomize=True, suppress_healt
 
 
 def spec(engine: str, card: str, model: str, length: int, concurrency: int, **keys: Any) -> str:
+    ranks = keys.get("tensor_parallel_size", 1) * keys.get("pipeline_parallel_size", 1)
     said = "".join(f", {key}: {str(value).lower()}" for key, value in keys.items())
     return f"""apiVersion: planner/v1
 kind: Deployment
 metadata: {{name: drawn}}
 model: {{ref: {model}}}
-hardware: {{accelerator: {card}, count: {keys.get("tensor_parallel_size", 1)}}}
+hardware: {{accelerator: {card}, count: {ranks}}}
 engine: {{name: {engine}, max_model_len: {length}{said}}}
 workload:
   load: {{concurrency: {concurrency}}}
@@ -71,8 +72,8 @@ def test_what_is_told_to_fit_fits(
     if sequences := int(values.get("largest_concurrency") or 0):
         fewer = {**keys, "max_num_seqs": sequences}
         assert refused(spec(engine, card, model, length, sequences, **fewer)) is None
-    if (ranks := values.get("fewest_accelerators")) and key:
-        assert refused(spec(engine, card, model, length, concurrency, tensor_parallel_size=ranks, **keys)) is None
+    if values.get("fewest_accelerators") and key:
+        assert refused(spec(engine, card, model, length, concurrency, **{**keys, **values["layout"]})) is None
     for setting, value in values.get("settings", {}).items():
         changed = {**keys, key if setting == "memory_fraction" and key else setting: value}
         assert refused(spec(engine, card, model, length, concurrency, **changed)) is None
