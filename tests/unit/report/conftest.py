@@ -216,7 +216,7 @@ def chat_objectives(shipped: Evaluation) -> tuple[ObjectiveOutcome, ...]:
     )
 
 
-def chat_steps(baseline: Evaluation, shipped: Evaluation) -> tuple[LeverStep, ...]:
+def _chat_steps(baseline: Evaluation, shipped: Evaluation) -> tuple[LeverStep, ...]:
     weights, cache = 35.28e9, 3.41e9
     graphs = chat_evaluation(weights, cache, 23.1e-3, 142e-3)
     return (
@@ -261,6 +261,16 @@ def chat_steps(baseline: Evaluation, shipped: Evaluation) -> tuple[LeverStep, ..
             ("cache memory", "bandwidth"),
         ),
     )
+
+
+def chat_steps(baseline: Evaluation, shipped: Evaluation) -> tuple[LeverStep, ...]:
+    """Each with what it is compared with: the adopted one before it, or what ships."""
+    steps, standing = [], baseline
+    for step in _chat_steps(baseline, shipped):
+        before = standing if step.lever.status == "adopt" else shipped
+        steps.append(replace(step, compared=(before, step.after)) if step.after is not None else step)
+        standing = step.after if step.lever.status == "adopt" and step.after is not None else standing
+    return tuple(steps)
 
 
 @pytest.fixture
