@@ -8,6 +8,9 @@ from planner.engines._expert_buffers import ExpertKernel
 from planner.engines._expert_buffers import peak_bytes as expert_peak_bytes
 from planner.physics import engine_memory
 
+SCAN_CHUNK, DELTA_CHUNK = 256, 64
+"""Tokens of a chunk: mamba_ssm's scan, flash-linear-attention's delta rule."""
+
 
 def peak_bytes(model: Model, parallel: Parallel, tokens: int, kernel: ExpertKernel, expanded_tokens: int = 0) -> float:
     """Peak of one prefill step of `tokens` over the layers of a model, on one rank.
@@ -17,7 +20,8 @@ def peak_bytes(model: Model, parallel: Parallel, tokens: int, kernel: ExpertKern
     found = [0.0]
     for group in model.groups:
         for mixer in group.mixers:
-            peak = engine_memory.prefill_peak_bytes(tokens, _attention(mixer, model.hidden, parallel))
+            values = _recurrent if mixer.state is not None else _attention
+            peak = engine_memory.prefill_peak_bytes(tokens, values(mixer, model.hidden, parallel))
             found.append(peak + engine_memory.prefill_peak_bytes(expanded_tokens, _expanded(mixer, parallel)))
         found += [_feed_forward(item, model, parallel, tokens, kernel) for item in group.feed_forwards]
     return max(found)
@@ -43,6 +47,27 @@ def _attention(item: Mixer, hidden: int, parallel: Parallel) -> float:
     cached = heads if latent else heads_per_rank(item.kv_heads or item.heads, parallel.tensor)
     keys_values = cached * (item.key_dim + item.value_dim)
     return float(engine_memory.attention_values(hidden, heads * item.key_dim, keys_values, heads * item.value_dim))
+
+
+def _recurrent(item: Mixer, hidden: int, parallel: Parallel) -> float:
+    """Layers that keep a state: a scan, or a delta rule in chunks whose states are all kept until the step ends."""
+    heads = heads_per_rank(item.heads, parallel.tensor)
+    values = heads * item.value_dim
+    if not item.kind.endswith(("delta-net", "delta-attention")):
+        states = 2.0 * values * item.key_dim / SCAN_CHUNK if item.kind == "mamba-2" else 0.0
+        return float(engine_memory.scan_values(hidden, values, states))
+    keys = heads_per_rank(item.kv_heads or item.heads, parallel.tensor) * item.key_dim
+    decays = keys if item.kind == "kimi-delta-attention" else heads
+    return float(
+        engine_memory.delta_rule_values(
+            hidden,
+            keys,
+            values,
+            gates=4.0 * decays,
+            rows=3.0 * heads * DELTA_CHUNK,
+            chunk_states=values * item.key_dim / DELTA_CHUNK,
+        )
+    )
 
 
 def _expanded(item: Mixer, parallel: Parallel) -> float:

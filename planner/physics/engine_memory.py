@@ -57,6 +57,27 @@ def attention_values(hidden: Any, query_width: Any, key_value_width: Any, output
     return query_width + key_value_width + output_width + 3.0 * hidden
 
 
+def scan_values(hidden: Any, inner: Any, chunk_states: Any = 0.0) -> Any:
+    """Values of one token alive around a selective scan: 6 inner + chunk_states + 3 hidden.
+
+    inner: channels of the rank: input and gate, the convolution's output, 32-bit steps (two), the result.
+    chunk_states: states kept for each chunk of tokens, a token's share of them. hidden: input, residual, output.
+    Source: counting the tensors of Mamba's kernels.
+    """
+    return 6.0 * inner + chunk_states + 3.0 * hidden
+
+
+def delta_rule_values(hidden: Any, keys: Any, values: Any, gates: Any, rows: Any, chunk_states: Any) -> Any:
+    """Values of one token alive around a chunked delta rule: 2 (2 keys + values) + keys + 4 values + the rest.
+
+    keys, values: of all heads of the rank. Queries, keys and values, and the convolution's copy of them; the gate, the
+    two corrections of a chunk, new values and the result. gates: decays, two of 32 bits each. rows: of a chunk's own
+    attention, three of its length for each head. chunk_states: states kept for each chunk, a token's share.
+    hidden: input, residual, output. Source: counting the tensors of flash-linear-attention's chunk kernels.
+    """
+    return 2.0 * (2.0 * keys + values) + keys + 4.0 * values + gates + rows + chunk_states + 3.0 * hidden
+
+
 def sampler_bytes(sequences: Any, vocabulary: Any, bytes_per_logit: Any) -> Any:
     """Logits and what sampling makes of them: sequences x vocabulary x bytes_per_logit. Not divided over ranks."""
     return sequences * vocabulary * bytes_per_logit

@@ -80,3 +80,16 @@ def test_more_sequences_than_state_blocks(
         most = result.refusal_values["largest_max_num_seqs"]
         fewer = replace(plan, engine=replace(plan.engine, max_num_seqs=most))
         assert vllm.memory(fewer).memory.fits
+
+
+def test_a_step_through_linear_attention(make_plan: MakePlan) -> None:
+    # https://github.com/vllm-project/vllm/issues/28228: 64,000 tokens on two ranks; 16 heads of 128 x 128 a rank.
+    # 2 x 3 x 2048 + 5 x 2048 + 4 x 2048 of decays + 3 x 16 x 64 + 16 x 128 x 128 / 64 + 3 x 2304 = 44,800 values:
+    # x 64,000 x 2 bytes = 5.34 GiB, where the log leaves room for some 7.
+    document = catalogue.entry("models", "moonshotai/Kimi-Linear-48B-A3B-Instruct")
+    assert document is not None
+    model, _ = read_document(document)
+    assert model is not None
+    settings = {"tensor_parallel_size": 2, "max_num_batched_tokens": 64000, "max_num_seqs": 8, "max_model_len": 120000}
+    plan = make_plan(model, "vllm", 23.58, count=2, version="0.11.1", **settings)
+    assert vllm.memory(plan).memory.activation_bytes / GIB == pytest.approx(5.34, abs=0.01)
