@@ -1,4 +1,5 @@
-"""Four measured runs of vLLM 0.19 with every request's times, uncalibrated: each figure within a quarter of the truth.
+"""Four measured runs of vLLM 0.19 with every request's times: each figure within a quarter of the truth uncalibrated,
+and within a twentieth when five scalars are set on the first half of the requests.
 
 casys-kaist/LLMServingSim@5daddb2, bench/examples: about 300 requests of ShareGPT at 10 a second, bfloat16, token budget
 2048. Each row's arrival and lengths are the trace; first and last token times are the truth.
@@ -11,14 +12,20 @@ import gzip
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner import bind, evaluation, source
 from planner.api import check_spec
+from planner.calibration.fit import fit
+from planner.domain.calibration import SCALARS, Calibration, CalibrationBands, Subject
+from planner.domain.plan import Plan
+from planner.evaluation import latency, simulation
+from planner.evaluation.configure import shipped
 from planner.output.json import result_of
 
 TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
@@ -143,3 +150,82 @@ def test_within_a_quarter(run: MeasuredRun, tmp_path: Path) -> None:
     found, truth = predicted(result_of(check_spec(run.spec(tmp_path)))), measured(run)
     wrong = {name: found[name] / truth[name] - 1.0 for name in FIGURES}
     assert all(abs(error) <= 0.25 for error in wrong.values()), wrong
+
+
+# ------------------------------------------------------------------ calibrated
+
+WIDE = CalibrationBands((0.9, 1.1), (0.9, 1.1))
+PRIORS = {"bandwidth": 0.1, "arithmetic": 0.15, "layer": 0.2, "step": 0.3, "collective": 0.4}
+USUAL = (0.02, 0.02, 0.02, 0.06, 0.03)
+Timed = tuple[float, float, float, float]
+"""Of a request: arrival, first token, last token, tokens answered."""
+
+
+def first_half(requests: Iterable[Timed]) -> list[float]:
+    """Logarithms of what is told of the first half of the requests: mean TPOT of each third, TTFT, latency."""
+    half = sorted(requests)
+    half = half[: len(half) // 2]
+    size = len(half) // 3
+    parts = [half[index * size : (index + 1) * size] for index in range(3)]
+    gaps = [[(last - first) / (tokens - 1) for _, first, last, tokens in part if tokens > 1] for part in parts]
+    means = [sum(values) / len(values) for values in gaps]
+    waits = [first - arrival for arrival, first, _, _ in half]
+    whole = [last - arrival for arrival, _, last, _ in half]
+    return [math.log(value) for value in (*means, sum(waits) / len(waits), sum(whole) / len(whole))]
+
+
+def calibrated(plan: Plan, scalars: Mapping[str, float]) -> Plan:
+    return replace(plan, calibration=Calibration("here", "2026-01-01", Subject(), scalars, WIDE, WIDE))
+
+
+def simulated(plan: Plan) -> Callable[[Sequence[float]], list[float]]:
+    """Logarithms of scalars -> what the simulation tells of the first half."""
+
+    def predict(logarithms: Sequence[float]) -> list[float]:
+        scalars = {name: math.exp(value) for name, value in zip(PRIORS, logarithms, strict=True)}
+        moved = shipped(calibrated(plan, scalars))
+        ledger = evaluation.ledger_of(moved)
+        served = latency.evaluate(moved, evaluation.sequences_that_fit(moved, ledger))
+        run = simulation.simulate(moved, ledger, served)
+        assert run is not None
+        done = [item for engine in run.engines for item in engine.done]
+        return first_half((item.arrival_s, item.first_token_s, item.finished_s, item.output) for item in done)
+
+    return predict
+
+
+@pytest.mark.skipif(not TRACES.is_dir(), reason="the measured traces are not here")
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_within_a_twentieth_when_calibrated(run: MeasuredRun, tmp_path: Path) -> None:
+    assert set(PRIORS) == set(SCALARS)
+    spec = run.spec(tmp_path)
+    document, _ = source.load(spec, display=spec.name)
+    assert document is not None
+    plan, findings = bind.plan(document)
+    assert plan is not None, findings
+    rows = run.rows()
+    measured_half = first_half(
+        (row["arrival_s"], row["first_token_s"], row["last_token_s"], row["output_tokens"]) for row in rows
+    )
+    found = fit(simulated(plan), measured_half, USUAL, list(PRIORS.values()))
+    scalars = {name: round(math.exp(value), 4) for name, value in zip(PRIORS, found.logarithms, strict=True)}
+    write_calibration(tmp_path, run, scalars)
+    judged = check_spec(run.spec(tmp_path, calibration="./calibration.yaml"))
+    assert not [item.id for item in judged.findings if item.id == "calibration-stale"]
+    values, truth = predicted(result_of(judged)), measured(run)
+    wrong = {name: values[name] / truth[name] - 1.0 for name in FIGURES}
+    assert all(abs(error) <= 0.05 for error in wrong.values()), (scalars, wrong)
+
+
+def write_calibration(folder: Path, run: MeasuredRun, scalars: Mapping[str, float]) -> None:
+    bands = {"latency": [0.95, 1.05], "throughput": [0.95, 1.05]}
+    document = {
+        "apiVersion": "planner/v1",
+        "kind": "Calibration",
+        "metadata": {"name": run.name},
+        "date": "2026-01-01",
+        "subject": {"model": run.model, "engine": "vllm", "accelerator": run.hardware["accelerator"]},
+        "scalars": {name: {"value": value, "low": 0.9 * value, "high": 1.1 * value} for name, value in scalars.items()},
+        "bands": {"calibrated": bands, "family": bands},
+    }
+    (folder / "calibration.yaml").write_text(json.dumps(document, indent=1))
