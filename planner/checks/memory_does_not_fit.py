@@ -63,7 +63,6 @@ def _message(plan: Plan, shipped: Memory, refusal: str) -> str:
     """What an engine says of its start is about one sequence; the ideal engine is asked for the whole load."""
     weights, usable = memory(shipped.weights_bytes), memory(shipped.usable_bytes)
     if refusal and plan.engine.name != "ideal":
-        return f"{weights} of weights on {usable} of an accelerator leave too little: {refusal}"
+        return f"{weights} of weights on {usable} of an accelerator leave too little: {refusal.removesuffix('.')}"
     cache = f" and {memory(shipped.kv_cache_bytes)} of cache" if shipped.kv_cache_bytes else ""
-    needs = f"{weights} of weights{cache} do not fit {usable} of an accelerator"
-    return f"{needs}: {refusal}" if refusal else needs
+    return f"{weights} of weights{cache} do not fit {usable} of an accelerator"

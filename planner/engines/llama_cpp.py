@@ -105,8 +105,8 @@ def _refusal(plan: Plan, taken: Taken, usable: float, longest: int) -> Refusal:
     slots, length = plan.engine.max_num_seqs or 1, plan.engine.max_model_len or 1
     text = (
         f"Weights {gib(taken.weights)}, cache of {slots} x {length:,} tokens {gib(taken.pool)} and buffers "
-        f"{gib(taken.activation + taken.runtime)} are more than the {gib(usable)} of a card: the longest context that "
-        f"fits is {longest:,} tokens a slot."
+        f"{gib(taken.activation + taken.runtime)} are more than the {gib(usable)} of a card"
+        + (f": the longest context that fits is {longest:,} tokens a slot." if longest else ", whatever the context.")
     )
     values = {"needed_bytes": needed, "available_bytes": usable, "largest_max_model_len": longest}
     return Refusal(text, {"reason": "allocation", **values})
