@@ -42,6 +42,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     wanted = {"bfloat16": "bf16", "auto": result.detail.plan.model.dtype}.get(asked, asked)
     if needed is not None and has < needed and wanted == "bf16":
         yield _no_bfloat16(plan, has, needed, explicit=asked != "auto")
+    elif wanted in ("fp16", "float16", "half"):
+        yield from _no_float16(plan, asked)
 
 
 def _too_old(plan: Plan, has: float, least: float) -> Finding:
@@ -57,10 +59,28 @@ def _too_old(plan: Plan, has: float, least: float) -> Finding:
     )
 
 
+def _no_float16(plan: Plan, asked: str) -> Iterator[Finding]:
+    """Families whose activations overflow float16."""
+    families, family = engines.figure(plan.engine, "float16_unfit") or (), plan.model.family
+    if family not in families:
+        return
+    yield Finding(
+        ID,
+        SEVERITY,
+        f"{plan.engine.name} serves no {family} in float16: its activations overflow",
+        "dtype bfloat16 on a card that has it (compute capability 8.0), or float32 at twice the memory.",
+        "/engine/args" if asked != "auto" else "/model/weights",
+        {"family": family, "valid_formats": ["bf16", "fp32"]},
+        verdict=Verdict.INFEASIBLE,
+    )
+
+
 def _no_bfloat16(plan: Plan, has: float, needed: float, *, explicit: bool) -> Finding:
     """explicit: asked for by the flag `dtype`, which no version overrides."""
     falls_back = bool(engines.figure(plan.engine, "bfloat16_falls_back")) and not explicit
-    then = "this version serves it in float16" if falls_back else "the engine stops"
+    unfit = plan.model.family in (engines.figure(plan.engine, "float16_unfit") or ())
+    served = "float32, at twice the memory" if unfit else "float16"
+    then = f"this version serves it in {served}" if falls_back else "the engine stops"
     return Finding(
         ID,
         Severity.WARNING if falls_back else SEVERITY,

@@ -56,15 +56,35 @@ class Cut:
 
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
+    shipped: Plan = result.detail.plan
+    yield from _never_cut(plan, shipped)
     tiles = engines.figure(plan.engine, "quantized_tile")
     if not tiles:
         return
-    shipped: Plan = result.detail.plan
     seen: set[tuple[str, int]] = set()
     for cut in _cuts(shipped, tiles):
         if cut.broken and (cut.format, cut.width) not in seen:
             seen.add((cut.format, cut.width))
             yield _finding(plan, cut)
+
+
+def _never_cut(plan: Plan, shipped: Plan) -> Iterator[Finding]:
+    """Published checkpoints whose scales belong to whole matrices: no tensor parallelism at all."""
+    schemes = engines.figure(plan.engine, "checkpoints_not_cut") or ()
+    scheme, tensor = shipped.model.quantization or "", plan.engine.tensor_parallel_size
+    if tensor == 1 or scheme not in schemes:
+        return
+    fitting = list(layouts(plan.model, plan.hardware.count, [1]))
+    ways = " or ".join(in_words(item) for item in fitting[:2])
+    yield Finding(
+        ID,
+        SEVERITY,
+        f"{plan.engine.name} does not cut a published {scheme} checkpoint over {tensor} ranks",
+        f"tensor_parallel_size 1 ({ways}), or the 16-bit model quantised as it is loaded, or another format.",
+        "/engine/tensor_parallel_size",
+        {"format": scheme, "tensor_parallel_size": tensor, "valid_tp": [1], "layouts": fitting},
+        verdict=Verdict.INFEASIBLE,
+    )
 
 
 def _cuts(plan: Plan, tiles: dict[str, list[int]]) -> Iterator[Cut]:

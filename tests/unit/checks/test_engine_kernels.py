@@ -11,6 +11,7 @@ from planner.checks import (
     engine_cache_format,
     engine_compute_format,
     engine_draft_model,
+    engine_quantization_tile,
 )
 from planner.findings import Finding, Severity, Verdict
 from planner.pipeline import judge_document
@@ -236,3 +237,41 @@ def test_a_dtype_that_is_asked_for_stays(dtype: str, severity: Severity | None) 
     spec = engine_compute_format.FAILING.replace('version: "0.6"', f'version: "0.10", args: {{dtype: {dtype}}}')
     found = findings(spec, engine_compute_format.ID)
     assert [item.severity for item in found] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("model", "tensor", "refused"),
+    [
+        # bitsandbytes_loader.py: "Prequant BitsAndBytes models with tensor parallelism is not supported".
+        ("{ref: unsloth/Qwen2.5-7B-Instruct-bnb-4bit}", 2, True),
+        ("{ref: unsloth/Qwen2.5-7B-Instruct-bnb-4bit}", 1, False),
+        ("{ref: Qwen/Qwen2.5-7B-Instruct, weights: bnb-nf4}", 2, False),  # quantised as it is loaded
+    ],
+)
+def test_checkpoints_that_are_not_cut(model: str, tensor: int, refused: bool) -> None:
+    spec = engine_quantization_tile.FAILING.split("model:")[0] + (
+        f"model: {model}\nhardware: {{accelerator: a100-sxm-80, count: {tensor}}}\n"
+        f'engine: {{name: vllm, version: "0.9", tensor_parallel_size: {tensor}, max_model_len: 4096}}\n'
+        "workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}\n"
+    )
+    found = findings(spec, engine_quantization_tile.ID)
+    assert bool(found) is refused
+    assert all(item.values["valid_tp"] == [1] for item in found)
+
+
+@pytest.mark.parametrize(
+    ("model", "args", "refused"),
+    [
+        ("google/gemma-2-9b", ", args: {dtype: half}", True),
+        ("google/gemma-2-9b", "", False),
+        ("meta-llama/Llama-3.1-8B-Instruct", ", args: {dtype: half}", False),
+    ],
+)
+def test_families_that_overflow_float16(model: str, args: str, refused: bool) -> None:
+    # _FLOAT16_NOT_SUPPORTED_MODELS of vLLM v0.9.2.
+    spec = engine_compute_format.FAILING.split("model:")[0] + (
+        f"model: {{ref: {model}}}\nhardware: {{accelerator: a100-sxm-80}}\n"
+        f'engine: {{name: vllm, version: "0.10", max_model_len: 4096{args}}}\n'
+        "workload: {load: {concurrency: 1}, classes: [{name: all, prompt_tokens: 100, output_tokens: 100}]}\n"
+    )
+    assert bool(findings(spec, engine_compute_format.ID)) is refused
