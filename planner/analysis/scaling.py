@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from planner.domain.accelerator import Accelerator
 from planner.domain.plan import Plan
 from planner.domain.workload import Length, RequestClass
+from planner.evaluation.pools import everywhere
 from planner.format import Dimension
 
 
@@ -57,7 +58,12 @@ def inputs_of(plan: Plan) -> list[Input]:
         found.append(
             Input("price of an accelerator", "usd/hour", "/hardware/price", plan.hardware.price_usd_per_hour, _price)
         )
-    return found
+    return [replace(item, scale=_everywhere(item.scale)) for item in found]
+
+
+def _everywhere(scale: Callable[[Plan, float], Plan]) -> Callable[[Plan, float], Plan]:
+    """In every pool of a plan that has several."""
+    return lambda plan, factor: everywhere(plan, lambda one: scale(one, factor))
 
 
 def _concurrency(plan: Plan, factor: float) -> Plan:

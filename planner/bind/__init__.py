@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from planner import contract, source
 from planner.bind import levers as stack
@@ -24,7 +25,9 @@ from planner.bind.workload import workload
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
 from planner.findings import Finding, Verdict
-from planner.source.document import Document
+from planner.source.document import Document, NodePath
+
+SPLIT, POOLS = "disaggregated-prefill", ("prefill", "decode")
 
 NEVER_CHANGED = ("levers", "waivers")
 """Sections that no overlay may set, and that may be long: the overlaid document has them as they were validated."""
@@ -40,7 +43,8 @@ def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None,
     variants = _variants(found, binding)
     if any(finding.verdict is Verdict.INVALID for finding in binding.findings):
         return None, tuple(binding.findings)
-    return replace(found, variants=variants), tuple(binding.findings)
+    found = replace(found, variants=variants, levers=tuple(_with_links(item, variants) for item in found.levers))
+    return found, tuple(binding.findings)
 
 
 def _plan(binding: Binding) -> Plan | None:
@@ -87,16 +91,41 @@ def _variants(found: Plan, binding: Binding) -> Mapping[tuple[str, ...], Plan]:
     wanted += [(*adopted, item) for item in changes if item.status == "consider"]
     variants = {}
     for uses in wanted:
-        variant = _overlaid(uses, binding)
+        overlays = [(item.parameters["set"], item.parameters["at"]) for item in uses]
+        variant = _overlaid(overlays, binding)
         if variant is not None:
             variants[tuple(item.path for item in uses)] = variant
+    for split in (item for item in found.levers if item.use == SPLIT and item.status != "reject"):
+        for uses in ((), *wanted):
+            overlays = [(item.parameters["set"], item.parameters["at"]) for item in uses]
+            for pool in POOLS:
+                own = (split.parameters[pool], (*split.parameters["at"], pool))
+                variant = _overlaid([*overlays, own], binding)
+                if variant is not None:
+                    variants[(*(item.path for item in uses), f"{split.path}/{pool}")] = variant
     return variants
 
 
-def _overlaid(uses: Sequence[LeverUse], binding: Binding) -> Plan | None:
+def _with_links(item: LeverUse, variants: Mapping[tuple[str, ...], Plan]) -> LeverUse:
+    """A split into pools with what moves a prompt's cache between them, in each pool; None where no link is known.
+
+    Inside one scale-up domain where all accelerators of both pools are in it, else over the network.
+    """
+    pools = [variants.get((f"{item.path}/{pool}",)) for pool in POOLS]
+    known = [pool for pool in pools if pool is not None]
+    if item.use != SPLIT or len(known) < len(POOLS):
+        return item
+    together = sum(pool.hardware.count * max(1, pool.hardware.replicas.maximum) for pool in known)
+    near = all(together <= pool.hardware.links.domain for pool in known)
+    links = [pool.hardware.links for pool in known]
+    found = [one.scale_up_bytes_per_s if near else one.scale_out_bytes_per_s for one in links]
+    return replace(item, parameters={**item.parameters, "links_bytes_per_s": None if None in found else tuple(found)})
+
+
+def _overlaid(overlays: Sequence[tuple[Mapping[str, Any], NodePath]], binding: Binding) -> Plan | None:
     document = binding.document
-    for item in uses:
-        document = source.merge(document, item.parameters["set"], written_at=item.parameters["at"])
+    for overlay, at in overlays:
+        document = source.merge(document, overlay, written_at=at)
     findings = contract.validate(document, known_good=NEVER_CHANGED)
     if findings:
         binding.findings += findings

@@ -96,6 +96,8 @@ def _of_spec(binding: Binding, model: Model) -> Iterator[LeverUse]:
         parameters = {} if status == "reject" else dict(module.bind(raw, Context(binding, path, model)))
         if item["use"] == "change":
             parameters["at"] = (*path, "set")
+        if item["use"] == "disaggregated-prefill" and status != "reject":
+            parameters["at"] = path
         yield LeverUse(
             use=item["use"],
             lever_class=lever_class,

@@ -27,12 +27,12 @@ def disturbed(result: PlanResult, what: str) -> Iterator[tuple[Disturbed, str, l
                 break
 
 
-def sentences(items: list[ObjectiveOutcome], result: PlanResult, worst: str) -> str:
+def sentences(found: Disturbed, items: list[ObjectiveOutcome], result: PlanResult, worst: str) -> str:
     """What does not hold, the first three whole."""
     word = "is missed" if worst == "missed" else "is at risk"
     said = [
         f"{item.objective} {word}: nothing is left to serve it"
-        if item.estimate is None and worst == "missed"
+        if item.estimate is None and not found.serving
         else sentence(item, result, word)
         for item in items[:3]
     ]
@@ -44,6 +44,7 @@ def values(found: Disturbed, items: list[ObjectiveOutcome]) -> dict[str, Any]:
     return {
         "serving": found.serving,
         "of": found.of,
+        "pool": found.pool,
         "lasts_s": found.lasts_s,
         "recovers_s": found.recovers_s,
         "objectives": {item.objective: {"limit": item.limit, "estimate": item.estimate} for item in items},

@@ -40,10 +40,14 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         yield Finding(
             ID,
             SEVERITY if missed else Severity.WARNING,
-            f"with {lost} of {found.of} {'replica' if found.of == 1 else 'replicas'} lost, "
-            + sentences(items, result, worst),
-            f"Run {found.of + lost} replicas, so that {found.of} are left, or let each carry more.",
+            f"with {lost} of {found.of} {'replica' if found.of == 1 else 'replicas'}{_of(found.pool)} lost, "
+            + sentences(found, items, result, worst),
+            f"Run {found.of + lost} replicas{_of(found.pool)}, so that {found.of} are left, or let each carry more.",
             "/objectives/replicas_down",
             values(found, items),
             verdict=Verdict.INFEASIBLE if missed else Verdict.AT_RISK,
         )
+
+
+def _of(pool: str | None) -> str:
+    return f" of the {pool} pool" if pool else ""

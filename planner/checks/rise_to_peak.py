@@ -45,7 +45,9 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             ID,
             SEVERITY,
             f"while the load rises from {rate(low, 'requests')} to {rate(low * load.peak, 'requests')} {ramp} and "
-            f"scaling goes from {found.serving} to {found.of} replicas, {sentences(items, result, worst)}{again}",
+            f"scaling goes from {found.serving} to {found.of} replicas, "
+            + sentences(found, items, result, worst)
+            + again,
             f"Keep {found.of} replicas (`min: {found.of}`), shorten the start, scale earlier (`target_requests`), "
             "or declare how slowly the load rises (`ramp`).",
             "/hardware/replicas",

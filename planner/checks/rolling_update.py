@@ -44,7 +44,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             ID,
             SEVERITY,
             f"while an update takes {away} of {found.of} replicas away at a time{lasts}, "
-            + sentences(items, result, worst),
+            + sentences(found, items, result, worst),
             "Start the new pod first (max_unavailable 0, max_surge 1, with spare accelerators), "
             "or run one more replica.",
             "/hardware/kubernetes",

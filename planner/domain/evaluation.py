@@ -152,8 +152,9 @@ class Disturbed:
     """Figures while replicas are missing.
 
     what: "replicas-down", "rolling-update" or "rise-to-peak". serving: replicas that serve, at fewest; of: replicas
-    that should. lasts_s: how long it takes. recovers_s: from its beginning until objectives hold again, infinite where
-    they do not within the run; None where it is not simulated.
+    that should. pool: of which, where prompts and answers have pools of their own. lasts_s: how long it takes.
+    recovers_s: from its beginning until objectives hold again, infinite where they do not within the run; None where it
+    is not simulated.
     """
 
     what: str
@@ -164,6 +165,7 @@ class Disturbed:
     objectives: tuple[ObjectiveOutcome, ...]
     lasts_s: float | None = None
     recovers_s: float | None = None
+    pool: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

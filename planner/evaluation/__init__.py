@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner import engines
 from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
-from planner.evaluation import cost, cost_bands, latency, objectives, replicas
+from planner.evaluation import cost, cost_bands, latency, objectives, pools, replicas
 from planner.evaluation.bands import bands_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
@@ -34,17 +34,31 @@ class Detail:
     paid: Plan
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def replicas(self) -> int:
+        """That serve at the peak, those of all pools together."""
+        found = sum(pool.replicas for pool in self.served.pools.values())
+        return found or max(1, self.running.hardware.replicas.minimum)
+
+    @property
+    def accelerators(self) -> int:
+        return self.running.hardware.count * max(1, self.running.hardware.replicas.minimum)
+
 
 Simulator = Callable[[Plan, MemoryLedger, Served], Served]
 """Closed forms to what is served, by a run of its own."""
 
 
-def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = None, lost: int = 0) -> Detail:
+def detail(
+    plan: Plan, *, simulate: bool = False, simulator: Simulator | None = None, lost: int = 0, of_pool: str = ""
+) -> Detail:
     """Of a configured plan (`planner.evaluation.configure`). simulate: loads without a closed form are run.
 
-    simulator: runs any load, in place of that. lost: of the replicas that serve, so many are down; they are paid for
-    all the same.
+    simulator: runs any load, in place of that. lost: of the replicas that serve, or of those of one pool, so many are
+    down; they are paid for all the same.
     """
+    if pools.apart(plan):
+        return _of_pools(plan, simulate, simulator, lost, of_pool)
     ledger = ledger_of(plan)
     fitting = sequences_that_fit(plan, ledger)
     whole = replicas.settled(plan, fitting)
@@ -59,6 +73,34 @@ def detail(plan: Plan, *, simulate: bool = False, simulator: Simulator | None = 
     paid = replicas.settled(plan, fitting, peak=False)
     evaluation = evaluated(running, ledger, served, paid)
     return Detail(plan, ledger, served, evaluation, running, paid)
+
+
+def _of_pools(plan: Plan, simulate: bool, simulator: Simulator | None, lost: int, of_pool: str) -> Detail:
+    """Prompts and answers in pools of their own."""
+    ledgers: dict[str, tuple[Plan, MemoryLedger, float | None]] = {}
+    for name, pool in zip(("prefill", "decode"), pools.plans(plan), strict=True):
+        fitting = sequences_that_fit(pool, ledger_of(pool))
+        own = replicas.settled(pool, fitting)
+        if lost and name == of_pool:
+            own = replicas.fixed(own, max(own.hardware.replicas.minimum - lost, 1))
+        ledgers[name] = (own, ledger_of(own), fitting)
+    served = pools.served(plan, ledgers)
+    tight = pools.tightest(served.pools)
+    if simulator is not None:
+        served = simulator(plan, tight, served)
+    elif simulate:
+        served = _simulated(plan, plan, tight, served)
+    found = {
+        name: replace(pool, ledger=with_load(pool.plan, pool.ledger, pool.served, pool.served.sequences_that_fit))
+        for name, pool in served.pools.items()
+    }
+    served, tight = replace(served, pools=found), pools.tightest(found)
+    paid = replace(plan, hardware=pools.hardware_of({name: pool.plan for name, pool in found.items()}))
+    evaluation = evaluated(plan, tight, served, paid)
+    of_pools = {
+        name: {"memory": pool.ledger.memory, "throughput": pool.served.throughput} for name, pool in found.items()
+    }
+    return Detail(plan, tight, served, replace(evaluation, pools=of_pools), paid, paid)
 
 
 def ledger_of(plan: Plan) -> MemoryLedger:

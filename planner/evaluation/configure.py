@@ -9,17 +9,31 @@ from planner import engines, levers
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
 
+SPLIT = "disaggregated-prefill"
+
 
 def configure(plan: Plan, uses: Sequence[LeverUse]) -> Plan:
     """`plan` with exactly `uses` pulled, in the planner's own order, and every engine key filled.
 
-    Overlays (`change`) first: they are the plan that the other levers are applied to.
+    Overlays (`change`) first: they are the plan that the other levers are applied to. Where prompts and answers have
+    pools of their own, the plan is that of the pool that answers, and `techniques.disaggregated` holds the other.
     """
     overlays = tuple(item.path for item in uses if item.use == "change")
-    configured: Plan = plan.variants[overlays] if overlays else plan
+    pulled = [item for item in uses if item.use != "change"]
+    split = next((item for item in pulled if item.use == SPLIT), None)
+    if split is not None:
+        prefill, decode = (plan.variants.get((*overlays, f"{split.path}/{name}")) for name in ("prefill", "decode"))
+        if prefill is not None and decode is not None and not levers.get(SPLIT).applies(plan, split):
+            others = [item for item in pulled if item is not split]
+            record = {"prefill": _filled(prefill, others), "links_bytes_per_s": split.parameters["links_bytes_per_s"]}
+            found = _filled(decode, others)
+            return replace(found, techniques=replace(found.techniques, disaggregated=record))
+    return _filled(plan.variants[overlays] if overlays else plan, [item for item in pulled if item is not split])
+
+
+def _filled(configured: Plan, uses: Sequence[LeverUse]) -> Plan:
     for item in uses:
-        if item.use != "change":
-            configured = levers.pulled(configured, item)
+        configured = levers.pulled(configured, item)
     module = engines.get(configured.engine.name)
     if configured.cache_format is None and hasattr(module, "cache_format"):
         configured = replace(configured, cache_format=module.cache_format(configured))

@@ -35,8 +35,13 @@ def disturbances(found: Detail) -> tuple[Disturbed, ...]:
 
 def _all(found: Detail) -> Iterator[Disturbed]:
     plan, serving = found.plan, found.running.hardware.replicas.minimum
-    if plan.objectives.replicas_down:
-        yield _without("replicas-down", found, plan.objectives.replicas_down)
+    down = plan.objectives.replicas_down
+    if found.served.pools:
+        for name, pool in found.served.pools.items() if down else ():
+            yield _without("replicas-down", found, down, pool.replicas, of_pool=name)
+        return
+    if down:
+        yield _without("replicas-down", found, down, serving)
     pods, start = plan.hardware.kubernetes, plan.hardware.replicas.start_time_s
     if pods is not None and start is not None:
         away = serving if pods.strategy == "Recreate" else min(pods.unavailable(serving), serving)
@@ -46,17 +51,19 @@ def _all(found: Detail) -> Iterator[Disturbed]:
         yield from _rising(found)
 
 
-def _without(what: str, found: Detail, lost: int, lasts_s: float | None = None) -> Disturbed:
+def _without(
+    what: str, found: Detail, lost: int, of: int, lasts_s: float | None = None, of_pool: str = ""
+) -> Disturbed:
     """Steady, with so many replicas fewer; where the load has a rate, from the failure on."""
     from planner.evaluation import detail
 
-    serving = found.running.hardware.replicas.minimum
-    if lost >= serving:
+    pool = of_pool or None
+    if lost >= of:
         outcomes = tuple(_missed(item) for item in found.evaluation.objectives if not _of_cost(item))
-        return Disturbed(what, 0, serving, Latency(), Throughput(), outcomes, lasts_s)
-    less = detail(found.plan, simulate=True, lost=lost).evaluation
+        return Disturbed(what, 0, of, Latency(), Throughput(), outcomes, lasts_s, pool=pool)
+    less = detail(found.plan, simulate=True, lost=lost, of_pool=of_pool).evaluation
     outcomes = tuple(item for item in less.objectives if not _of_cost(item))
-    return Disturbed(what, serving - lost, serving, less.latency, less.throughput, outcomes, lasts_s)
+    return Disturbed(what, of - lost, of, less.latency, less.throughput, outcomes, lasts_s, pool=pool)
 
 
 def _of_cost(item: ObjectiveOutcome) -> bool:
@@ -75,7 +82,7 @@ def _replaced(found: Detail, away: int, start_s: float) -> Disturbed:
     if simulation.wanted(plan):
         run = simulation.rolling(plan, found.ledger, found.served, away, start_s)
     if run is None:
-        return _without("rolling-update", found, away, math.ceil(serving / away) * start_s)
+        return _without("rolling-update", found, away, serving, math.ceil(serving / away) * start_s)
     lasts = run.fleet.rolled_s - run.begin_s if math.isfinite(run.fleet.rolled_s) else None
     return _made("rolling-update", found, plan, run, serving - away, lasts)
 

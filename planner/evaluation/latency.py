@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner.domain.evaluation import Latency, Percentiles, Throughput
@@ -33,7 +33,7 @@ STABLE = 0.999
 class Served:
     """Everything that latency.evaluate finds. simulated: `evaluation.simulation.Summary`, if any.
 
-    sequences_that_fit: of mean length, on one rank.
+    sequences_that_fit: of mean length, on one rank. pools: {name: `evaluation.pools.Pool`}, where there are several.
     """
 
     latency: Latency
@@ -43,6 +43,7 @@ class Served:
     classes: Mapping[str, tuple[Latency, Throughput]]
     simulated: Any = None
     sequences_that_fit: float | None = None
+    pools: Mapping[str, Any] = field(default_factory=dict)
 
 
 def seats_of(plan: Plan, max_concurrency: float | None) -> float:

@@ -5,16 +5,17 @@ are no longer interrupted by prefills, and each pool can be sized, parallelised 
 arithmetic in one, bandwidth and cache in the other. It moves none of the four costs itself; it takes the prefill's
 share out of the time between tokens.
 
-It spends a copy of the weights for each pool, and a transfer of every prompt's cache (prompt x bytes-per-token / link)
-that lands in the time to first token or the first gap.
+It spends a copy of the weights for each pool, and a transfer of every prompt's cache: prompt x bytes-per-token / link,
+one prompt after another into each engine that decodes, in the time to first token. The engine that decodes fetches when
+it has a seat and blocks, and samples the first token itself, as vLLM's connectors do. What the proxy and the connector
+add beside the bytes is not charged.
 
-It does nothing where no class declares a prompt.
+It does nothing where no class declares a prompt, and is not evaluated where no link between the pools is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from planner.domain.levers import LeverClass, LeverUse
@@ -46,7 +47,8 @@ EXAMPLE = """\
   prefill: {hardware: {replicas: 2}, engine: {max_num_seqs: 8}}
   decode: {hardware: {replicas: 1}, engine: {max_num_seqs: 256}}
 """
-PENDING = "disaggregated prefill is evaluated with the traffic simulation; no figure changes yet"
+PENDING = ""
+SIMULATED = True
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("chunked-prefill", "no decode runs beside a prefill any more: chunking then only bounds activations"),
     ("prefix-caching", "prefixes live in the prefill pool: a hit saves arithmetic there and no transfer"),
@@ -59,8 +61,16 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
 
 
 def applies(plan: Plan, lever: LeverUse) -> str:
-    return "" if longest_prompt(plan) is not None else "no class declares a prompt: there is no prefill to move"
+    if longest_prompt(plan) is None:
+        return "no class declares a prompt: there is no prefill to move"
+    if lever.parameters.get("links_bytes_per_s", ()) is None:
+        return (
+            "no link between the pools is known (`hardware: {interconnect: {scale_out: ...}}`, or `domain` and "
+            "`scale_up` for pools inside one domain)"
+        )
+    return ""
 
 
 def apply(plan: Plan, lever: LeverUse) -> Plan:
-    return replace(plan, techniques=replace(plan.techniques, disaggregated=dict(lever.parameters)))
+    """The plan itself: the two pools are bound from the merged document, and put together when a plan is configured."""
+    return plan

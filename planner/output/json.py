@@ -48,11 +48,10 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
     }
     if plan is None or result is None:
         return body
-    replicas = max(1, result.detail.running.hardware.replicas.minimum)
     body.update(
         model=model_of(result.detail.plan),
-        accelerators=plan.hardware.count * replicas,
-        replicas=replicas,
+        accelerators=result.detail.accelerators,
+        replicas=result.detail.replicas,
         shipped=plain(result.shipped),
         baseline=plain(result.baseline),
         levers=[lever_of(step) for step in result.steps],

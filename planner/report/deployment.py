@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from planner.domain.accelerator import Accelerator
 from planner.domain.plan import Plan
@@ -25,6 +26,13 @@ def hardware_of(plan: Plan) -> str:
     return replica if replicas.minimum == 1 else f"{replicas.minimum} replicas of {replica}"
 
 
+def deployed(plan: Plan, pools: Mapping[str, Plan]) -> str:
+    """The hardware of the plan, or of each pool: prompts in one, answers in the other."""
+    if not pools:
+        return hardware_of(plan)
+    return f"{hardware_of(pools['prefill'])} for prompts and {hardware_of(pools['decode'])} for answers"
+
+
 def _counted(number: int, name: str) -> str:
     if not name.startswith("inline "):
         return f"{number} x {name}"
@@ -38,20 +46,25 @@ def card_name(card: Accelerator) -> str:
     return f"inline accelerator ({gigabytes(card.capacity_bytes)}, {bandwidth(card.bandwidth_bytes_per_s)})"
 
 
-def facts(plan: Plan) -> tuple[Labelled, ...]:
-    """The deployment as the spec declares it."""
+def facts(plan: Plan, pools: Mapping[str, Plan]) -> tuple[Labelled, ...]:
+    """The deployment as the spec declares it. pools: of prompts and of answers, where each has its own."""
     price = plan.hardware.price_usd_per_hour
     rows = [
         Labelled("Model", f"{_model_name(plan)}, {_parameters(plan.model.parameters)} parameters, {plan.model.dtype}"),
-        Labelled("Hardware", hardware_of(plan)),
+        Labelled("Hardware", deployed(plan, pools)),
         Labelled("Engine", _engine(plan)),
+        *(Labelled(f"Pool {name}", _engine(pool)) for name, pool in pools.items()),
         Labelled("Load", _load(plan.workload.load)),
         *(Labelled(f"Class {entry.name}", _lengths(entry)) for entry in plan.workload.classes[:_MOST_CLASSES]),
     ]
     if len(plan.workload.classes) > _MOST_CLASSES:
         rows.append(Labelled("Further classes", count(len(plan.workload.classes) - _MOST_CLASSES)))
     if price is not None:
-        whole = price * plan.hardware.count * plan.hardware.replicas.minimum
+        each = list(pools.values()) or [plan]
+        whole = sum(
+            (pool.hardware.price_usd_per_hour or 0.0) * pool.hardware.count * pool.hardware.replicas.minimum
+            for pool in each
+        )
         rows.append(
             Labelled("Price", f"{dollars(price, 'USD/hour')} per accelerator, {dollars(whole, 'USD/hour')} in all")
         )

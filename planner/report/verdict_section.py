@@ -11,7 +11,7 @@ from planner.findings import Finding, Severity, Verdict
 from planner.format import memory, percent
 from planner.report.analysis_types import Analysis
 from planner.report.binding import bound_of, lacks_memory, needed_bytes
-from planner.report.deployment import facts, hardware_of
+from planner.report.deployment import deployed, facts
 from planner.report.figures import banded, figures
 from planner.report.report_model import Labelled, VerdictSection, bracketed
 from planner.report.text import sentence
@@ -48,12 +48,12 @@ def section(
         title=title,
         icon=icon,
         tone=tone,
-        sentence=_sentence(name, plan, shipped, findings, verdict) + _expected(plan, verdict),
+        sentence=_sentence(name, deployed(plan, _pools(result)), shipped, findings, verdict) + _expected(plan, verdict),
         binds=f"{bound.limit.capitalize()}. {bound.sentence}",
         next_step=_next(findings, verdict, result, analysis),
         objectives=_objectives(shipped),
         headlines=_headlines(plan, shipped),
-        facts=facts(plan),
+        facts=facts(plan, _pools(result)),
     )
 
 
@@ -77,8 +77,13 @@ def _expected(plan: Plan, verdict: Verdict) -> str:
     return f" The spec expects another verdict: {plan.expect}."
 
 
-def _sentence(name: str, plan: Plan, shipped: Evaluation, findings: Sequence[Finding], verdict: Verdict) -> str:
-    hardware = hardware_of(plan)
+def _pools(result: PlanResult) -> dict[str, Plan]:
+    """The plan of each pool, where prompts and answers have pools of their own."""
+    found = result.detail.served.pools if result.detail is not None else {}
+    return {name: pool.plan for name, pool in found.items()}
+
+
+def _sentence(name: str, hardware: str, shipped: Evaluation, findings: Sequence[Finding], verdict: Verdict) -> str:
     if lacks_memory(shipped.memory) and verdict is Verdict.INFEASIBLE:
         used = shipped.memory
         return (

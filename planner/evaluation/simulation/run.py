@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served, seats_of
+from planner.evaluation.pools import apart, fetch_s
 from planner.evaluation.ranks import steppers_of
 from planner.evaluation.replicas import target_of
 from planner.evaluation.simulation.happening import Happening, Shown
@@ -34,6 +35,8 @@ MOST_STEPS = 400_000.0
 FEWEST = 200
 WARM_UP = 0.1
 MOST_ENGINES = 16
+MOST_POOLED = 64
+"""Engines of two pools, which have to be simulated whole: their ratio is what matters."""
 SEED = 1
 
 
@@ -106,20 +109,11 @@ def simulate(
     sent = happens.requests or requests_of(plan, served, shown.share)
     if requests is not None:
         sent = math.ceil(requests * shown.share)
-    if sent < 1:
+    if sent < 1 or sum(pool.engines for pool in served.pools.values()) > MOST_POOLED:
         return None
-    limits = limits_of(plan, ledger, served.service)
-    clock = clock_of(served.service, limits)
-    engines = [EngineSimulation(clock, limits) for _ in range(shown.replicas * shown.ranks)]
-    fleet = Fleet(
-        engines,
-        router=plan.engine.routing or ROUTERS[0],
-        group=shown.ranks,
-        outages=happens.outages,
-        rollout=happens.rollout,
-        scaling=happens.scaling,
-        progress=progress,
-    )
+    fleet = pools_of(plan, served) if served.pools else _engines(plan, ledger, served, shown, happens)
+    fleet.progress = progress
+    engines = fleet.engines[fleet.prefills :]
     lasts = session_s(plan, served)
     source = source_of(plan, Drawn(sent, seed, shown.share, scale, happens.rise, lasts))
     fleet.run(until(source, until_s) if until_s < math.inf else source)
@@ -130,8 +124,37 @@ def simulate(
     return Run(engines, fleet, outcome(engines, begin, None, end), by_class, shown.share, begin, end)
 
 
+def _engines(plan: Plan, ledger: MemoryLedger, served: Served, shown: Shown, happens: Happening) -> Fleet:
+    limits = limits_of(plan, ledger, served.service)
+    clock = clock_of(served.service, limits)
+    return Fleet(
+        [EngineSimulation(clock, limits) for _ in range(shown.replicas * shown.ranks)],
+        router=plan.engine.routing or ROUTERS[0],
+        group=shown.ranks,
+        outages=happens.outages,
+        rollout=happens.rollout,
+        scaling=happens.scaling,
+    )
+
+
+def pools_of(plan: Plan, served: Served) -> Fleet:
+    """Every engine of both pools; those that answer fetch what the others have computed."""
+    engines: list[EngineSimulation] = []
+    numbers: list[int] = []
+    for name, pool in served.pools.items():
+        limits = limits_of(pool.plan, pool.ledger, pool.served.service)
+        if name == "decode":
+            limits = replace(limits, fetch_s=fetch_s(plan))
+        clock = clock_of(pool.served.service, limits)
+        numbers.append(pool.engines)
+        engines += [EngineSimulation(clock, limits) for _ in range(pool.engines)]
+    return Fleet(engines, router=plan.engine.routing or ROUTERS[0], prefills=numbers[0])
+
+
 def shown_of(plan: Plan) -> Shown:
-    """Engines that are simulated, of those that serve; replicas whole where they fit."""
+    """Engines that are simulated, of those that serve; replicas whole where they fit. Pools are simulated whole."""
+    if apart(plan):
+        return Shown(1, 1, 1.0)
     replicas = plan.hardware.replicas
     all_replicas, all_ranks = (
         max(1, replicas.maximum if replicas.scales else replicas.minimum),

@@ -352,25 +352,24 @@ class TestLossyAcceptance:
         assert [message for _, message, _ in context.faults] == ["no acceptance is declared, and none is assumed"]
 
 
-class TestPending:
-    """Validated and recorded; their effect waits for the traffic simulation."""
-
-    @pytest.mark.parametrize("name", ["disaggregated-prefill"])
-    def test_says_so(self, name: str) -> None:
-        assert "traffic simulation" in levers.get(name).PENDING
-
-    def test_disaggregation_records_two_overlays(self, worked: Any, use: Any) -> None:
+class TestDisaggregatedPrefill:
+    def test_keeps_the_two_overlays_for_the_binding(self, worked: Any, use: Any) -> None:
         two = use(
             "disaggregated-prefill", prefill={"hardware": {"replicas": 2}}, decode={"engine": {"max_num_seqs": 64}}
         )
-        assert "no prefill to move" in idle(worked.plan(), two)
-        plan = worked.plan(classes=(with_prompt(worked),))
-        after = pull(plan, two)
-        assert changed(plan, after) == {"techniques"}
-        assert after.techniques.disaggregated == {
+        assert two.parameters == {
             "prefill": {"hardware": {"replicas": 2}},
             "decode": {"engine": {"max_num_seqs": 64}},
         }
+        assert "no prefill to move" in idle(worked.plan(), two)
+        plan = worked.plan(classes=(with_prompt(worked),))
+        assert changed(plan, pull(plan, two)) == set()
+
+    def test_needs_a_link_between_the_pools(self, worked: Any, use: Any) -> None:
+        two = use("disaggregated-prefill", prefill={}, decode={})
+        unlinked = replace(two, parameters={**two.parameters, "links_bytes_per_s": None})
+        plan = worked.plan(classes=(with_prompt(worked),))
+        assert "no link between the pools is known" in idle(plan, unlinked)
 
 
 class TestKvOffload:

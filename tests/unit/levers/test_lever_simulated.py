@@ -138,3 +138,85 @@ levers: [{use: kv-offload}]
     def test_a_slow_link_adds_latency(self) -> None:
         """1 GB/s: 131 us a token, five times what computing it takes."""
         assert step(self.spec(1200, link="1 GB/s"), "kv-offload").effect["time_to_first_token_s"] > 0.5
+
+
+class TestDisaggregatedPrefill:
+    """A prompt takes 0.35 s, a step of one sequence 14 GB / 1 TB/s = 14 ms and its cache: 100 tokens take 1.4 s."""
+
+    SPLIT = (
+        TEXTBOOK
+        + """\
+  replicas: 2
+  interconnect: {domain: 1, scale_out: LINK}
+engine: {name: ideal}
+workload:
+  load: {rate: RATE request/s, process: constant}
+  classes: [{name: all, prompt_tokens: 1000, output_tokens: 100}]
+levers:
+  - use: disaggregated-prefill
+    prefill: {hardware: {replicas: 1}}
+    decode: {hardware: {replicas: 1}}
+"""
+    )
+
+    def spec(self, rate: float, link: str = "1 GB/s") -> str:
+        return self.SPLIT.replace("RATE", str(rate)).replace("LINK", link)
+
+    def test_prompts_no_longer_fall_between_tokens(self) -> None:
+        """Two a second: on each of two replicas a prompt of 0.35 s comes each second, between tokens of the last.
+
+        Apart: the prompt, 999 tokens x 131,072 bytes over 1 GB/s, and a step: 0.35 + 0.131 + 0.0145 s; fetching and
+        the step begin when the step before them ends, so up to two steps more.
+        """
+        found = step(self.spec(2), "disaggregated-prefill")
+        together, apart = found.compared
+        assert together.latency.inter_token_latency_s.max == pytest.approx(0.36, abs=0.015)
+        assert apart.latency.inter_token_latency_s.max < 0.020
+        assert 0.4954 <= apart.latency.time_to_first_token_s.p50 <= 0.4954 + 2 * 0.0155
+        assert apart.latency.time_to_first_token_s.p50 - together.latency.time_to_first_token_s.p50 > 0.13
+        assert set(apart.pools) == {"prefill", "decode"}
+        # A copy of the weights in each; the first pool holds prompts alone.
+        assert apart.pools["prefill"]["memory"].weights_bytes == apart.pools["decode"]["memory"].weights_bytes == 14e9
+
+    def test_the_first_pool_serves_one_prompt_after_another(self) -> None:
+        """One prompt takes 0.35 s, so 2.86 a second at most; two replicas that do both serve about 5."""
+        found = step(self.spec(2), "disaggregated-prefill")
+        assert found.compared[1].throughput.max_requests_per_s == pytest.approx(1 / 0.35, rel=0.01)
+        overloaded = step(self.spec(3), "disaggregated-prefill").compared[1]
+        assert overloaded.latency.time_to_first_token_s.mean is None
+
+    def test_no_gain_where_prompts_never_meet_answers(self) -> None:
+        """One in 4 s: each is alone. No gap moves by more than the step that each pool makes; only the first token
+        waits for the link."""
+        found = step(self.spec(0.25), "disaggregated-prefill")
+        together, apart = found.compared
+        assert apart.latency.inter_token_latency_s.max == pytest.approx(together.latency.inter_token_latency_s.max)
+        more = apart.latency.time_to_first_token_s.mean - together.latency.time_to_first_token_s.mean
+        assert more == pytest.approx(0.999 * 0.131072 + 0.01413, abs=0.001)
+
+    def test_nothing_where_no_link_is_known(self) -> None:
+        text = self.spec(2).replace("  interconnect: {domain: 1, scale_out: 1 GB/s}\n", "")
+        assert step(text, "disaggregated-prefill").effect == {}
+        judgement = check_text(text)
+        message = next(item.message for item in judgement.findings if item.id == "lever-without-effect")
+        assert "no link between the pools is known" in message
+
+    def test_a_closed_loop_is_shared_by_both_pools(self) -> None:
+        """Eight at all times: as many are inside as there are (Little), in closed form and in the run."""
+        text = self.spec(2).replace("{rate: 2 request/s, process: constant}", "{concurrency: 8}")
+        judgement = check_text(text)
+        assert judgement.result is not None
+        shipped = judgement.result.shipped
+        inside = shipped.throughput.requests_per_s * shipped.latency.request_latency_s.mean
+        assert inside == pytest.approx(8.0, rel=0.02)
+        run = judgement.result.steps[-1].compared[1]
+        assert run.throughput.requests_per_s == pytest.approx(shipped.throughput.requests_per_s, rel=0.1)
+
+    def test_one_replica_of_either_pool_may_be_lost(self) -> None:
+        text = self.spec(2).replace("replicas: 1}}", "replicas: 2}}")
+        judgement = check_text(text + "objectives: {time_to_first_token: {p95: 2 s}, replicas_down: 1}\n")
+        assert judgement.result is not None
+        found = judgement.result.disturbed
+        assert [(item.pool, item.serving, item.of) for item in found] == [("prefill", 1, 2), ("decode", 1, 2)]
+        assert judgement.result.detail.accelerators == judgement.result.detail.replicas == 4
+        assert judgement.result.shipped.cost.usd_per_hour is None
