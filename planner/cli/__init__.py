@@ -15,6 +15,7 @@ COMMANDS = {
     "check": ("planner.cli.check", "check", "Validate, evaluate and judge specs: the CI gate."),
     "report": ("planner.cli.report", "report", "Write Markdown and HTML decision reports."),
     "simulate": ("planner.cli.simulate", "simulate", "Run a load request by request: percentiles, queue, rejections."),
+    "calibrate": ("planner.cli.calibrate", "calibrate", "Fit a spec to benchmark output: a Calibration document."),
     "explain": ("planner.cli.explain", "explain", "Explain a finding, a lever, or a figure of a spec."),
     "show": ("planner.cli.show", "show", "Print the effective document, and where each value came from."),
     "catalog": ("planner.cli.catalog", "catalog", "List and show accelerators, models, engines and levers."),

@@ -59,7 +59,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "solve": {"domain", "evaluation", "levers", "engines", "pipeline"},
     "search": {"domain", "evaluation", "levers", "engines", "pipeline"},
     # Plan, Measurements -> Calibration
-    "calibration": {"domain", "evaluation", "physics"},
+    "calibration": {"domain", "evaluation", "physics", "catalogue"},
+    "calibrating": {"source", "contract", "bind", "project", "domain", "measurements", "calibration"},
     # files of benchmarks -> Measurements
     "measurements": {"source", "contract", "units", "domain"},
     # Plan, PlanResult -> what the report says beyond the figures

@@ -1,0 +1,72 @@
+"""How far estimates are off, and the bands that follow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.calibration import Outcome
+from planner.calibration.prior import prior
+from planner.domain.calibration import CalibrationBands
+from planner.domain.measurement import RATES
+
+WIDE = 1.645
+"""Normal quantile of a band that nine of ten figures lie in."""
+KNOWN = 5.0
+"""The prior's width counts as much as so many points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """Of one figure, relative errors exp|r| - 1."""
+
+    points: int
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+def residuals(outcome: Outcome) -> Mapping[str, Residuals]:
+    """{figure: median and largest, before and after} of the points that were used."""
+    found: dict[str, Residuals] = {}
+    if outcome.fitted is None:
+        return found
+    figures = [outcome.points[index].observation.figure for index in outcome.used]
+    for figure in sorted(set(figures)):
+        own = [place for place, name in enumerate(figures) if name == figure]
+        before, after = (
+            _middle_and_end([values[place] for place in own])
+            for values in (outcome.fitted.before, outcome.fitted.after)
+        )
+        found[figure] = Residuals(len(own), before, after)
+    return found
+
+
+def _middle_and_end(values: Sequence[float]) -> tuple[float, float]:
+    errors = sorted(math.expm1(abs(value)) for value in values)
+    middle = len(errors) // 2
+    median = errors[middle] if len(errors) % 2 else (errors[middle - 1] + errors[middle]) / 2.0
+    return median, errors[-1]
+
+
+def bands(outcome: Outcome, of: str) -> CalibrationBands:
+    """of: calibrated, or family. Wider than the prior's where the points are farther off, a little narrower never.
+
+    Half a width is 1.645 sigma, sigma^2 = (KNOWN w^2 + sum of r^2) / (KNOWN + points), w the prior's width / 1.645:
+    each point's weighted residual beside the prior. Logarithms.
+    """
+    widths = prior().bands[of]
+    return CalibrationBands(*(_band(outcome, widths[kind], kind) for kind in ("latency", "throughput")))
+
+
+def _band(outcome: Outcome, width: float, kind: str) -> tuple[float, float]:
+    own: list[float] = []
+    if outcome.fitted is not None:
+        for place, index in enumerate(outcome.used):
+            figure = outcome.points[index].observation.figure
+            if (figure in RATES) == (kind == "throughput") and figure != "time_to_first_token":
+                own.append(outcome.fitted.weights[place] * outcome.fitted.after[place] ** 2)
+    known = width / WIDE
+    sigma = math.sqrt((KNOWN * known**2 + math.fsum(own)) / (KNOWN + len(own)))
+    half = max(WIDE * sigma, width)
+    return round(math.exp(-half), 3), round(math.exp(half), 3)
