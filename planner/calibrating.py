@@ -40,7 +40,7 @@ def planned(spec: Path, name: str, sets: Sequence[str] = ()) -> tuple[Plan | Non
     plan, problems = bind.plan(document, project_of(document.root).catalogue)
     if plan is not None and plan.engine.name == "ideal":
         message = "the engine `ideal` is a floor by definition: nothing of it is measured"
-        fault = Finding("engine-ideal", Severity.ERROR, message, path="/engine/name", verdict=Verdict.INVALID)
+        fault = Finding("calibration-of-ideal", Severity.ERROR, message, path="/engine/name", verdict=Verdict.INVALID)
         return None, (*findings, fault)
     return plan, (*findings, *problems)
 

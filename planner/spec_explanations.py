@@ -91,6 +91,7 @@ DECLARED: Mapping[str, str] = {
         "load, the lengths or the figures that a run needs. The message says which. Nothing is invented."
     ),
     "measurement-kind": "A YAML file that is given as a measurement must be a document of `kind: Measurement`.",
+    "calibration-of-ideal": "The engine `ideal` charges peaks by definition: nothing that is measured can correct it.",
     "calibration-kind": "`calibration` names a document of another kind. `planner calibrate` writes a Calibration.",
     "waiver-expired": (
         "A waiver is over: what it excused counts again, and the waiver itself is an error until it is\n"

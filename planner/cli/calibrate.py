@@ -24,7 +24,7 @@ def _day(_context: click.Context, _parameter: click.Parameter, value: str | None
         raise click.BadParameter("write year-month-day, as 2026-11-30") from None
 
 
-@click.command(epilog="Example: planner calibrate specs/prod.yaml bench-*.json -o specs/prod.calibration.yaml")
+@click.command(epilog="Example: planner calibrate specs/prod.yaml bench.yaml -o measured.yaml")
 @click.argument("spec", type=SPEC)
 @click.argument("measurements", nargs=-1, required=True, type=SPEC, metavar="MEASUREMENTS...")
 @options.OUTPUT

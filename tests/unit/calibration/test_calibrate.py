@@ -143,7 +143,7 @@ def command(folder: Path, *arguments: str, runs: str = "") -> tuple[int, str, st
 
 RUNS = """
   - {load: {concurrency: 2}, prompt_tokens: 1000, output_tokens: 200, inter_token_latency: {mean: 9.0 ms, p99: 20 ms}}
-  - {load: {concurrency: 16, requests: 160}, prompt_tokens: 1000, output_tokens: 200, inter_token_latency: {mean: 12 ms}}
+  - {load: {concurrency: 16, requests: 160}, prompt_tokens: 900, output_tokens: 99, inter_token_latency: {p50: 12 ms}}
 memory: {weights: 14.99 GiB, kv_tokens: 419424}
 """
 

@@ -45,7 +45,7 @@ def _examples(words: tuple[str, ...]) -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the examples name: a project with the specs of this repository, and a config.json."""
+    """What the examples name: a project with the specs of this repository, a config.json, a measurement."""
     (tmp_path / "planner.yaml").write_text("apiVersion: planner/v1\nkind: Project\n", "utf-8")
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
     config = (
@@ -53,6 +53,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ' "num_attention_heads": 32, "num_hidden_layers": 32, "intermediate_size": 11008, "torch_dtype": "float16"}'
     )
     (tmp_path / "config.json").write_text(config, "utf-8")
+    measured = (
+        "{apiVersion: planner/v1, kind: Measurement, metadata: {name: bench}, date: 2026-10-02, source: a test,"
+        " subject: {accelerator: h100-sxm}, runs: [{load: {concurrency: 16}, prompt_tokens: 900, output_tokens: 300,"
+        " inter_token_latency: {mean: 18 ms}}]}\n"
+    )
+    (tmp_path / "bench.yaml").write_text(measured, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PLANNER_TODAY", "2026-06-01")
     return tmp_path
