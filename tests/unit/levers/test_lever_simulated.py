@@ -220,3 +220,23 @@ levers:
         assert [(item.pool, item.serving, item.of) for item in found] == [("prefill", 1, 2), ("decode", 1, 2)]
         assert judgement.result.detail.accelerators == judgement.result.detail.replicas == 4
         assert judgement.result.shipped.cost.usd_per_hour is None
+
+    def test_the_engine_refuses_what_one_pool_asks(self) -> None:
+        """The 8B model has 8 key-value heads and 32 heads: 3 ranks do not divide them."""
+        text = (
+            REAL
+            + """\
+hardware: {accelerator: h100-sxm, count: 2, interconnect: {scale_out: 400 Gbit/s}}
+engine: {name: vllm, version: "0.11.0", max_model_len: 4096, tensor_parallel_size: 2}
+workload: {load: {rate: 1 request/s}, classes: [{name: all, prompt_tokens: 1000, output_tokens: 100}]}
+levers:
+  - use: disaggregated-prefill
+    prefill: {hardware: {count: 3}, engine: {tensor_parallel_size: 3}}
+    decode: {hardware: {replicas: 1}}
+"""
+        )
+        found = [item for item in check_text(text).findings if item.id == "engine-tensor-parallel"]
+        (refused,) = found
+        assert refused.message.startswith("prefill pool: ")
+        assert refused.path == "/levers/disaggregated-prefill/prefill/engine/tensor_parallel_size"
+        assert refused.location is not None and refused.location.line == 10
