@@ -61,11 +61,11 @@ def _costs(plan: Plan, shipped: Evaluation) -> Iterator[_Line]:
     speed = (1.0 / bands.throughput[1], 1.0 / bands.throughput[0])
     replicas = plan.hardware.replicas
     yield _Line("An hour", "usd/hour", cost.usd_per_hour, band=bands.hourly)
+    if cost.electricity_usd_per_hour is not None:
+        yield _Line("of it, electricity", "usd/hour", cost.electricity_usd_per_hour, band=bands.power)
     if replicas.maximum > replicas.minimum:
         most = f"An hour with all {replicas.maximum} replicas"
         yield _Line(most, "usd/hour", cost.usd_per_hour_most)
-    if cost.electricity_usd_per_hour is not None:
-        yield _Line("of it, electricity", "usd/hour", cost.electricity_usd_per_hour, band=bands.power)
     yield _Line("A month of 730 hours", "usd/month", cost.usd_per_month, band=bands.hourly)
     if cost.usd_total is not None:
         yield _Line("The finite run", "usd", cost.usd_total, band=bands.cost)

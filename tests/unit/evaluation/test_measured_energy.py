@@ -15,9 +15,9 @@ from planner.evaluation.configure import shipped
 
 FILE = Path(__file__).with_name("data") / "measured_energy.csv"
 PROMPTS = {"lm-arena-chat": 100, "gpqa": 250}
-POWER = {"h100-sxm": 0.11, "b200-sxm": 0.18}
+POWER = {"h100-sxm": 0.11, "b200-sxm": 0.16}
 """Mean error of the power of one accelerator."""
-ENERGY = {"h100-sxm": 0.15, "b200-sxm": 0.18}
+ENERGY = {"h100-sxm": 0.13, "b200-sxm": 0.13}
 """Of the energy of an output token. The errors of speed are in both: a step that is estimated too short reads more
 bytes a second, so it draws too much, for too short a time."""
 SPEC = """
