@@ -76,11 +76,9 @@ def judge_loaded(
     stages: Stages = AS_CHECKED,
 ) -> Judgement:  # fmt: skip
     """The judgement of what reading `name` gave: a document, or the findings that say why there is none."""
-    for assignment in sets if document is not None else ():
-        assert document is not None
-        changed, problems = source.set_value(document, assignment)
+    if document is not None:
+        document, problems = source.set_values(document, sets)
         findings = (*findings, *problems)
-        document = changed if changed is not None else document
     if document is None or any(finding.verdict is Verdict.INVALID for finding in findings):
         could = not any(finding.id in source.COULD_NOT_JUDGE for finding in findings)
         return Judgement(name, document, None, None, tuple(findings), Verdict.INVALID, could)

@@ -20,12 +20,7 @@ OPTION = "--trace"
 
 def with_trace(document: Document, reference: str) -> tuple[Document, tuple[Finding, ...]]:
     """`document` under recorded arrivals; its classes take their lengths from the recording."""
-    found: list[Finding] = []
-    for assignment in (*_cleared(document.data), f"{LOAD}={{trace: {json.dumps(reference)}}}"):
-        changed, problems = source.set_value(document, assignment)
-        found += problems
-        document = changed if changed is not None else document
-    return document, tuple(found)
+    return source.set_values(document, (*_cleared(document.data), f"{LOAD}={{trace: {json.dumps(reference)}}}"))
 
 
 def _cleared(data: Mapping[str, Any]) -> list[str]:

@@ -52,10 +52,8 @@ def simulated(
     """The spec in a file under what was asked. Raises NotSimulatedError for a load that cannot be run."""
     document, findings = source.load(path, display=display)
     problems: tuple[Finding, ...] = ()
-    for assignment in sets if document is not None else ():
-        assert document is not None
-        changed, found = source.set_value(document, assignment)
-        problems, document = (*problems, *found), changed if changed is not None else document
+    if document is not None:
+        document, problems = source.set_values(document, sets)
     if document is not None and asked.trace is not None:
         document, found = with_trace(document, asked.trace)
         problems = (*problems, *found)

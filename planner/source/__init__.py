@@ -3,7 +3,7 @@
 load(path)            a file to a Document, or findings
 parse(text)           the same from text
 merge(document, map)  an overlay over a document, as `extends` merges
-set_value(document, "/pointer=value")
+set_value(document, "/pointer=value"), set_values(document, several)
 assignment_problem(text)  why a text is no assignment, whatever the document
 resolve(reference, location, document)   a file that a spec refers to
 expand(paths)         files and folders of a command line to files
@@ -15,7 +15,7 @@ from planner.source.faults import COULD_NOT_JUDGE
 from planner.source.loading import load, parse
 from planner.source.overlay import merge
 from planner.source.project import resolve, root_of
-from planner.source.setting import assignment_problem, set_value
+from planner.source.setting import assignment_problem, set_value, set_values
 
 __all__ = [
     "COULD_NOT_JUDGE",
@@ -29,4 +29,5 @@ __all__ = [
     "resolve",
     "root_of",
     "set_value",
+    "set_values",
 ]

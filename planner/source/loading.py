@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from planner.findings import Finding, Location
@@ -56,7 +57,7 @@ def _loaded(text: str, file: _File, root: Path) -> Loaded:
     chain: list[tuple[_File, Node]] = []
     current: _File | None = file
     while current is not None:
-        node, findings = reader.read(text, current.name)
+        node, findings = (_base_read if chain else reader.read)(text, current.name)
         if node is None:
             return None, findings
         if not isinstance(node.value, dict):
@@ -70,6 +71,12 @@ def _loaded(text: str, file: _File, root: Path) -> Loaded:
             return None, (step,)
         current, text = step or (None, "")
     return _merged(chain, root)
+
+
+@lru_cache(maxsize=4)
+def _base_read(text: str, name: str) -> tuple[Node | None, tuple[Finding, ...]]:
+    """As `reader.read`, of a base: many specs extend the same one. Nodes never change, so that they may be shared."""
+    return reader.read(text, name)
 
 
 def _not_a_map(node: Node) -> Finding:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+from collections.abc import Sequence
+from pathlib import Path
 
 from planner.findings import Finding, Location
 from planner.quoting import plain, quoted
@@ -29,16 +31,31 @@ def set_value(document: Document, assignment: str) -> Loaded:
     collection) and `null` removes. Missing maps on the way are made. Another source of a model takes the place of the
     one that is there. Findings: `set-syntax`, `set-unknown-path` with the nearest known place, `yaml-…` of the value.
     """
-    steps, value, findings = _parsed(assignment)
-    if value is None:
-        return None, findings
-    name = _place(assignment).file
-    try:
-        changed = _assigned(tree(document), steps, value, "", "")
-    except _StopError as stop:
-        return None, (fault("set-unknown-path", stop.message, Location(name), hint=stop.hint, path=stop.pointer),)
-    result = relaid(document, changed)
-    return dataclasses.replace(result, folders={**document.folders, name: document.folder}), ()
+    changed, findings = set_values(document, (assignment,))
+    return (None if findings else changed), findings
+
+
+def set_values(document: Document, assignments: Sequence[str]) -> tuple[Document, tuple[Finding, ...]]:
+    """As `set_value`, one after another; what cannot be set is left as it is, with a finding."""
+    if not assignments:
+        return document, ()
+    root = tree(document)
+    findings: list[Finding] = []
+    names: dict[str, Path] = {}
+    for assignment in assignments:
+        steps, value, problems = _parsed(assignment)
+        findings += problems
+        if value is None:
+            continue
+        name = _place(assignment).file
+        names[name] = document.folder
+        try:
+            root = _assigned(root, steps, value, "", "")
+        except _StopError as stop:
+            place = Location(name)
+            findings.append(fault("set-unknown-path", stop.message, place, hint=stop.hint, path=stop.pointer))
+    result = relaid(document, root)
+    return dataclasses.replace(result, folders={**document.folders, **names}), tuple(findings)
 
 
 def assignment_problem(assignment: str) -> str:

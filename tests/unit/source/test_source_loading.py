@@ -10,6 +10,7 @@ import pytest
 
 from planner import source
 from planner.findings import Finding, Location
+from planner.source import loading, reader
 from planner.source.files import LARGEST_BYTES
 
 
@@ -272,3 +273,24 @@ def test_memory_does_not_grow_with_the_number_of_files(project: Path) -> None:
     second = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert second - first < 100_000
+
+
+def test_a_base_is_read_once_for_many_specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A changed base is read anew, and what one spec lays over it stays out of the next."""
+    (tmp_path / "planner.yaml").write_text("apiVersion: planner/v1\nkind: Project\n", "utf-8")
+    read: list[str] = []
+    real = reader.read
+    loading._base_read.cache_clear()
+    monkeypatch.setattr(reader, "read", lambda text, name: read.append(name) or real(text, name))
+    base = tmp_path / "base.yaml"
+    base.write_text("kind: Base\na: {x: 1}\n", "utf-8")
+    for index in range(3):
+        path = tmp_path / f"{index}.yaml"
+        path.write_text(f"extends: base.yaml\na: {{y: {index}}}\n", "utf-8")
+        document, findings = source.load(path, display=path.name)
+        assert document is not None, findings
+        assert document.data["a"] == {"x": 1, "y": index}
+    assert read == ["0.yaml", "base.yaml", "1.yaml", "2.yaml"]
+    base.write_text("kind: Base\na: {x: 2}\n", "utf-8")
+    document, _ = source.load(tmp_path / "0.yaml", display="0.yaml")
+    assert document is not None and document.data["a"]["x"] == 2

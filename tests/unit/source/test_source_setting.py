@@ -144,3 +144,23 @@ def test_several_in_a_row() -> None:
     assert twice is not None
     assert str(twice.location(("engine", "x"))) == "--set /engine/x:1:1"
     assert set(twice.folders) == {"spec.yaml", "--set /engine/x", "--set /engine/y"}
+
+
+def test_several_are_set_one_after_another_and_each_fault_is_said() -> None:
+    """The tree is built up once; a later assignment sees what an earlier one made."""
+    assignments = ("/engine/args={}", "/engine/args/--x=1", "/engine/nme/x=1", "/levers/quantize-weights=null", "nope")
+    changed, findings = source.set_values(document(), assignments)
+    assert changed.data["engine"]["args"] == {"--x": 1}
+    assert [item["use"] for item in changed.data["levers"]] == ["change"]
+    assert [finding.id for finding in findings] == ["set-syntax"]
+    one_by_one = document()
+    for assignment in assignments[:-1]:
+        after_one, _ = source.set_value(one_by_one, assignment)
+        assert after_one is not None
+        one_by_one = after_one
+    assert changed == one_by_one
+
+
+def test_nothing_set_is_the_same_document() -> None:
+    before = document()
+    assert source.set_values(before, ()) == (before, ())
