@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from planner.domain import formats
@@ -43,6 +46,7 @@ class Parallel:
 WHOLE = Parallel()
 
 
+@lru_cache(maxsize=256)
 def stages(layers: int, pipeline: int) -> tuple[range, ...]:
     """The layers of each pipeline stage. A remainder goes to the stages before the last, from the back.
 
@@ -51,8 +55,7 @@ def stages(layers: int, pipeline: int) -> tuple[range, ...]:
     sizes = [layers // pipeline] * pipeline
     for extra in range(layers % pipeline):
         sizes[-2 - extra] += 1
-    starts = [sum(sizes[:index]) for index in range(pipeline)]
-    return tuple(range(start, start + size) for start, size in zip(starts, sizes, strict=True))
+    return tuple(range(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True))
 
 
 def heads_per_rank(heads: int, tensor: int) -> int:
@@ -100,9 +103,13 @@ def _rank_bytes(weight: Weight, model: Model, parallel: Parallel, nominal: bool)
 def layers_by_stage(model: Model, pipeline: int) -> tuple[tuple[tuple[int, LayerGroup], ...], ...]:
     """(how many of its layers, group) of each pipeline stage; groups with none there are left out."""
     return tuple(
-        tuple((count, group) for group in model.groups if (count := sum(1 for layer in group.layers if layer in stage)))
+        tuple((count, group) for group in model.groups if (count := _layers_in(group, stage)))
         for stage in stages(model.layers, pipeline)
     )
+
+
+def _layers_in(group: LayerGroup, stage: range) -> int:
+    return bisect_left(group.layers, stage.stop) - bisect_left(group.layers, stage.start)
 
 
 def _around(model: Model, stage: int, last: int) -> Iterator[Weight]:
