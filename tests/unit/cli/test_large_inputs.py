@@ -39,7 +39,7 @@ def files(number: int) -> str:
 
 
 LISTS = [
-    (classes, "/workload/classes", 256),
+    (classes, "/workload/classes", 100),
     (changes, "/levers", 100),
     (waivers, "/waivers", 500),
     (files, "/measurements", 100),
