@@ -194,11 +194,22 @@ class LeverStep:
 
 
 @dataclass(frozen=True, slots=True)
+class RunsOut:
+    """When a deployment whose load grows no longer holds.
+
+    month: `2027-05`, None where that is not known or never comes. reason: what gives way, or why there is no month.
+    """
+
+    month: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanResult:
     """Everything that was evaluated of one plan.
 
     largest_concurrency, largest_context: that fit as shipped; baseline_*: with every lever off. disturbed: what ships
-    while replicas are missing.
+    while replicas are missing. runs_out: under the declared growth, None where it was not looked for.
     """
 
     baseline: Evaluation
@@ -211,3 +222,4 @@ class PlanResult:
     baseline_concurrency: float | None = None
     baseline_context: float | None = None
     disturbed: tuple[Disturbed, ...] = ()
+    runs_out: RunsOut | None = None

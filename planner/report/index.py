@@ -25,6 +25,7 @@ TONES = {
     Verdict.INVALID: "bad",
 }
 NO_GROWTH = "no growth is declared"
+NOT_LOOKED_FOR = "not computed for this load"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def _deployment(entry: Entry, suffix: str) -> Row:
             _cell(cost.usd_per_month, "usd/month"),
             _cell(cost.watts, "watts"),
             _cell(cost.power.peak_watts if cost.power else None, "watts"),
-            Cell(_runs_out(plan)),
+            Cell(_runs_out(plan, result)),
             Cell(plan.owner),
         )
     )
@@ -172,11 +173,14 @@ def _accelerators_of(plan: Plan) -> str:
     return each if replicas.minimum == 1 else f"{replicas.minimum} x {each}"
 
 
-def _runs_out(plan: Plan) -> str:
-    """When the deployment no longer holds under its declared growth."""
-    if plan.workload.growth is None:
-        return f"n/a: {NO_GROWTH}"
-    return "n/a: not computed for this load"
+def _runs_out(plan: Plan, result: PlanResult) -> str:
+    """The month from which it no longer holds under its declared growth, and why; or why there is none."""
+    found = result.runs_out
+    if found is None:
+        return f"n/a: {NO_GROWTH if plan.workload.growth is None else NOT_LOOKED_FOR}"
+    if found.month is None:
+        return f"n/a: {found.reason}" if found.reason else "n/a"
+    return f"{found.month} ({found.reason})" if found.reason else found.month
 
 
 def _accelerators(kinds: Sequence[Kind]) -> Table:

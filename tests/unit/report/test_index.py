@@ -9,6 +9,8 @@ import pytest
 
 from planner.domain.accelerator import Accelerator, Hardware, Replicas
 from planner.domain.cost import Cost, Power
+from planner.domain.evaluation import RunsOut
+from planner.domain.workload import Growth
 from planner.findings import Verdict
 from planner.report import index, render_index
 from planner.report.index import Entry
@@ -63,6 +65,27 @@ def test_each_deployment_has_a_line_and_a_link(entries: list[Entry]) -> None:
         "n/a: no growth is declared", "team-a",
     ]  # fmt: skip
     assert found["[batch](batch.md)"][1] == "1 to 3 x 1 x H100 SXM5 80GB"
+
+
+@pytest.mark.parametrize(
+    ("growth", "found", "text"),
+    [
+        (None, None, "n/a: no growth is declared"),
+        (Growth(0.08, "2026-11-01"), None, "n/a: not computed for this load"),
+        (
+            Growth(0.08, "2026-11-01"),
+            RunsOut("2027-05", "time_to_first_token.p95"),
+            "2027-05 (time_to_first_token.p95)",
+        ),
+        (Growth(0.001, "2026-11-01"), RunsOut(None, "holds for ten years"), "n/a: holds for ten years"),
+    ],
+)
+def test_when_it_runs_out(entries: list[Entry], growth: Growth | None, found: RunsOut | None, text: str) -> None:
+    chat = entries[0]
+    assert chat.plan is not None and chat.result is not None
+    plan = replace(chat.plan, workload=replace(chat.plan.workload, growth=growth))
+    grown = replace(chat, plan=plan, result=replace(chat.result, runs_out=found))
+    assert rows([grown])["[chat](chat.md)"][7] == text
 
 
 def test_what_is_kept_to_say_why_not_is_not_summed(entries: list[Entry]) -> None:
