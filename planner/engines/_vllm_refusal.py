@@ -11,7 +11,10 @@ from planner.physics.paged_cache import PagedCache
 
 
 def refuse(plan: Plan, chosen: Figures, taken: Taken, paged: PagedCache, blocks: int) -> Refusal:
-    """The first check that fails; no text where all pass. taken.pool may be negative here."""
+    """The first check that fails; no text where all pass. taken.pool may be negative here.
+
+    paged: the pages one sequence is checked with, those of all stages in some versions. blocks: of one stage.
+    """
     total = plan.hardware.capacity_bytes
     _, start = runtime_bytes(plan, Parallel.of(plan.engine), chosen)
     free = total - start - plan.hardware.reserved_bytes
@@ -41,12 +44,16 @@ def _not_free(fraction: float, total: float, free: float) -> Refusal:
 def _lengths(plan: Plan, chosen: Figures, taken: Taken, paged: PagedCache, blocks: int) -> Refusal:
     """One sequence of max_model_len, and a state for each of max_num_seqs."""
     length, sequences = plan.engine.max_model_len or 0, plan.engine.max_num_seqs or 0
-    if paged.sequence_blocks(length) > blocks:
-        needed, longest = paged.sequence_bytes(length), paged.longest(blocks, length)
+    whole = plan.engine.pipeline_parallel_size > 1 and chosen["pipeline_check_whole_model"]
+    held = paged.pool_blocks(taken.pool) if whole else blocks
+    if paged.sequence_blocks(length) > held:
+        needed, longest = paged.sequence_bytes(length), paged.longest(held, length)
         text = (
             f"One sequence of {length:,} tokens needs {gib(needed)} of cache, {gib(taken.pool)} is available: "
             f"the longest that fits is {longest:,} tokens."
         )
+        if whole:
+            text += " This version holds the cache of all pipeline stages against the smallest stage's pool."
         values = {"needed_bytes": needed, "available_bytes": taken.pool, "largest_max_model_len": longest}
         return Refusal(text, {"reason": "one-sequence", **values})
     graphs = plan.techniques.cuda_graphs or not plan.engine.enforce_eager

@@ -98,9 +98,13 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
         taken = replace(taken, pool=blocks * paged.block_bytes)
     demand = _demand.of(plan, sequences)
     length = settings.max_model_len or LONGEST
-    refusal = refuse(plan, chosen, taken, paged, blocks)
+    checked = _checked(plan, parallel, chosen, paged)
+    refusal = refuse(plan, chosen, taken, checked, blocks)
     usable = replace(taken, pool=max(0.0, taken.pool))
-    return ledger(plan, usable, _capacity(plan, paged, blocks, length, demand, found), demand, refusal)
+    capacity = _capacity(plan, paged, blocks, length, demand, found)
+    if checked is not paged:
+        capacity = replace(capacity, longest=checked.longest(checked.pool_blocks(taken.pool), LONGEST))
+    return ledger(plan, usable, capacity, demand, refusal)
 
 
 def prefix_block(plan: Plan) -> int | None:
@@ -192,6 +196,15 @@ def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCac
         kept_states=kept if settings.enable_prefix_caching else "none",
         chunk_tokens=int(chosen["recurrent_chunk_tokens"]),
     )
+
+
+def _checked(plan: Plan, parallel: Parallel, chosen: Figures, paged: PagedCache) -> PagedCache:
+    """The pages that one sequence is checked with at start: of the stage, or of every stage together."""
+    if parallel.pipeline == 1 or not chosen["pipeline_check_whole_model"] or plan.engine.num_gpu_blocks_override:
+        return paged
+    found = _cache_layers.kinds(plan.model, plan.cache_format, replace(parallel, pipeline=1), 0)
+    _cache_layers.add_speculation(found, plan, parallel)
+    return _paged(plan, chosen, found)
 
 
 def _stage(

@@ -122,6 +122,18 @@ class TestRefusals:
         assert longest % 16 == 0
         assert longest == ledger.memory.kv_capacity_tokens == ledger.largest_context
 
+    @pytest.mark.parametrize(("version", "layers"), [("0.13", 16), ("0.14", 32), ("0.16", 32), ("0.17.1", 16)])
+    def test_which_layers_one_sequence_is_checked_with(self, make_plan: MakePlan, version: str, layers: int) -> None:
+        # 4,096 bytes of a token of a layer, 131,072 tokens; each of two stages holds 16 layers. vllm issue 34076
+        declared: dict[str, Any] = {"card": {"compute_capability": "8.6"}, "pipeline_parallel_size": 2}
+        ledger = vllm.memory(make_plan("llama-3.1-8b", "vllm", 15.5, version=version, **declared))
+        assert ledger.refusal_values["needed_bytes"] == layers * 4096 * 131_072
+        longest = ledger.largest_context
+        assert ledger.refusal_values["largest_max_model_len"] == longest
+        for length, fits in ((longest, True), (longest + 1, False)):
+            plan = make_plan("llama-3.1-8b", "vllm", 15.5, version=version, max_model_len=length, **declared)
+            assert vllm.memory(plan).memory.fits is fits
+
     def test_the_longest_context_fits(self, make_plan: MakePlan) -> None:
         declared: dict[str, Any] = {"card": {"compute_capability": "8.6"}, "version": "0.9"}
         longest = vllm.memory(make_plan("llama-3.1-8b", "vllm", 22.07, **declared)).refusal_values[
