@@ -18,7 +18,7 @@ from planner.evaluation.simulation import Run
 from planner.report.analysis_types import LoadInterval, LoadPoint, UnderLoad
 from planner.traffic import series as over_time
 
-SHARES = (0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.97)
+SHARES = (0.15, 0.3, 0.5, 0.7, 0.8, 0.9, 0.97)
 """Of capacity: rates that are run."""
 MULTIPLES = (0.5, 0.75, 1.25, 1.5, 2.0)
 """Of a rate whose capacity is not known, and of a trace."""
@@ -40,15 +40,20 @@ def under_load(detail: Detail) -> UnderLoad | None:
     found = _run(plan)
     if found is None or declared <= 0.0:
         return None
-    run, grows = found
+    run, most = found
     gap = _gap_metric(plan)
-    capacity = _capacity(plan, detail)
-    points = {declared: _point(plan, run, declared, gap, grows)}
+    capacity = _capacity(plan)
+    points = {declared: _point(plan, run, declared, gap, most)}
     for rate in _rates(plan, declared, capacity, run):
         other = _at(plan, rate, declared)
         tried = _run(other)
         if tried is not None:
             points[rate] = _point(other, tried[0], rate, gap, tried[1])
+    # Closed forms do not see everything: no more than the lowest rate whose queue grew; where that is the declared one,
+    # no more than what was served of it.
+    if capacity is not None:
+        capacity = min([capacity, *(rate for rate, point in points.items() if not point.first_token)])
+        capacity = capacity if most is None else min(capacity, most / detail.served.service.mix.turns)
     largest = known_largest_rate(detail) if plan.objectives.limits else None
     return UnderLoad(
         points=tuple(points[rate] for rate in sorted(points)),
@@ -58,21 +63,24 @@ def under_load(detail: Detail) -> UnderLoad | None:
         holds_per_s=largest.requests_per_s * load.peak if largest is not None else None,
         breaks=largest.breaks if largest is not None else (),
         gap_metric=gap,
-        first_tokens=() if grows else tuple(value + _fixed_s(plan) for value in run.outcome.first_tokens),
+        first_tokens=() if most is not None else tuple(value + _fixed_s(plan) for value in run.outcome.first_tokens),
         requests=run.outcome.requests + run.outcome.rejected,
-        overloaded=grows,
+        overloaded=most is not None,
         limited=plan.workload.queue is not None,
         noun="sessions" if _in_sessions(plan) else "requests",
     )
 
 
-def _run(plan: Plan) -> tuple[Run, bool] | None:
-    """A run of the plan's load, and whether its queue grows without bound."""
+def _run(plan: Plan) -> tuple[Run, float | None] | None:
+    """A run of the plan's load; and the requests a second that are served where its queue grows without bound."""
     closed = evaluation.detail(plan)
     run = simulation.simulate(closed.running, closed.ledger, closed.served)
     if run is None:
         return None
-    return run, closed.served.operating.overloaded and plan.workload.queue is None
+    most = simulation.served_at_most(closed.running, run)
+    if most is None and closed.served.operating.overloaded and plan.workload.queue is None:
+        most = closed.evaluation.throughput.max_requests_per_s
+    return run, most
 
 
 def _arrivals_per_s(plan: Plan) -> float:
@@ -95,10 +103,13 @@ def _at(plan: Plan, arrivals_per_s: float, declared: float) -> Plan:
     )
 
 
-def _capacity(plan: Plan, detail: Detail) -> float | None:
+def _capacity(plan: Plan) -> float | None:
     """Arrivals a second at which the queue grows, in closed form."""
-    most = evaluation.detail(plan).evaluation.throughput.max_requests_per_s
-    return most if plan.workload.load.kind == "rate" and most and math.isfinite(most) else None
+    closed = evaluation.detail(plan)
+    most = closed.evaluation.throughput.max_requests_per_s
+    if plan.workload.load.kind != "rate" or not most or not math.isfinite(most):
+        return None
+    return most / closed.served.service.mix.turns
 
 
 def _rates(plan: Plan, declared: float, capacity: float | None, run: Run) -> list[float]:
@@ -111,13 +122,15 @@ def _rates(plan: Plan, declared: float, capacity: float | None, run: Run) -> lis
     return [rate for rate in rates if abs(rate - declared) > 0.02 * declared]
 
 
-def _point(plan: Plan, run: Run, arrivals_per_s: float, gap: str, grows: bool) -> LoadPoint:
+def _point(plan: Plan, run: Run, arrivals_per_s: float, gap: str, most: float | None) -> LoadPoint:
+    """most: requests a second that are served where the queue grows, else None."""
     outcome = run.outcome
     whole = 1.0 / run.share
     kept, looked_at = simulation.kept_of(plan, run)
     gaps = outcome.gap if gap == "inter_token_latency" else outcome.per_token
     # Of sessions, and where the queue grows, what was served; else what comes, less what is turned away.
-    served = outcome.requests_per_s * whole
+    grows = most is not None
+    served = outcome.requests_per_s * whole if most is None else most
     if not grows and not _in_sessions(plan):
         served = arrivals_per_s * (1.0 - outcome.rejected_fraction)
     return LoadPoint(

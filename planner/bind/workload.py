@@ -109,7 +109,7 @@ def _load(section: Mapping[str, Any], recordings: Mapping[str, Trace] = NO_RECOR
     if "rate" in section:
         return Load(
             "rate",
-            rate_per_s=units.si(section["rate"], "request-rate"),
+            rate_per_s=units.si(section["rate"], "arrival-rate"),
             process=section.get("process", "poisson"),
             cv=float(section["cv"]) if "cv" in section else None,
             requests=requests,

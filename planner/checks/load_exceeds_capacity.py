@@ -36,17 +36,20 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     if not operating.overloaded or not most:
         return
     load = plan.workload.load
-    offered = (load.rate_per_s or 0.0) * load.peak
+    turns = result.detail.served.service.mix.turns
+    noun = "requests" if turns == 1.0 else "sessions"
+    offered = (load.rate_per_s or 0.0) * load.peak * turns
+    arrive = "" if turns == 1.0 else f" ({rate(offered / turns, noun)})"
     replicas = max(1, result.detail.running.hardware.replicas.most)
     wanted = math.ceil(offered / (most / replicas) / COMFORTABLE)
     holds = known_largest_rate(result.detail)
-    largest = holds.requests_per_s if holds is not None else most / load.peak
+    largest = holds.requests_per_s if holds is not None else most / load.peak / turns
     yield Finding(
         ID,
         SEVERITY,
-        f"{rate(offered, 'requests')} are offered and {rate(most, 'requests')} can be served: "
+        f"{rate(offered, 'requests')}{arrive} are offered and {rate(most, 'requests')} can be served: "
         f"{offered / most:.2f} times the capacity, so the queue grows without bound and no latency is given",
-        _hint(largest, wanted, holds is not None and bool(plan.objectives.limits)),
+        _hint(rate(largest, noun) if largest else "", wanted, holds is not None and bool(plan.objectives.limits)),
         "/workload/load",
         {
             "offered_requests_per_s": offered,
@@ -59,10 +62,10 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     )
 
 
-def _hint(largest: float, replicas: int, objectives: bool) -> str:
+def _hint(largest: str, replicas: int, objectives: bool) -> str:
     """The largest rate at which every objective holds, by simulation; or how many replicas."""
     more = f"run {replicas} replicas (at {COMFORTABLE:g} of their capacity)"
     if objectives and not largest:
         return f"No rate holds the objectives on this deployment; {more}, and see what they miss then."
     what = " (every objective holds, simulated)" if objectives else ""
-    return f"Offer at most {rate(largest, 'requests')}{what}, or {more}."
+    return f"Offer at most {largest}{what}, or {more}."

@@ -43,15 +43,16 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         return
     offered = (plan.workload.load.rate_per_s or 0.0) * plan.workload.load.peak
     broken = ", ".join(found.breaks)
+    noun = "requests" if served.service.mix.turns == 1.0 else "sessions"
     said = (
-        f"every objective holds up to {rate(found.requests_per_s, 'requests')}; above it breaks {broken}"
+        f"every objective holds up to {rate(found.requests_per_s, noun)}; above it breaks {broken}"
         if found.requests_per_s
         else f"no rate holds every objective here: {broken} is missed at the lowest"
     )
     yield Finding(
         ID,
         SEVERITY,
-        f"{said} ({rate(offered, 'requests')} are offered)",
+        f"{said} ({rate(offered, noun)} are offered)",
         "Spread the load over more replicas, turn away what is beyond (workload.queue), or change what breaks.",
         "/workload/load",
         {

@@ -24,7 +24,10 @@ ROUNDS = 7
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """requests_per_s: largest that holds, over the deployment, or 0. breaks: objectives missed above it."""
+    """requests_per_s: largest rate that holds, over the deployment, or 0, of what the load counts (requests, sessions).
+
+    breaks: objectives missed above it.
+    """
 
     requests_per_s: float
     breaks: tuple[str, ...]
@@ -46,10 +49,12 @@ def largest_rate(plan: Plan) -> Capacity | None:
     load = plan.workload.load
     if load.kind != "rate" or not load.rate_per_s:
         return None
-    most = detail(plan).evaluation.throughput.max_requests_per_s
+    closed = detail(plan)
+    most = closed.evaluation.throughput.max_requests_per_s
     if not most:
         return None
-    low, high = 0.0, most / load.peak
+    most /= load.peak * closed.served.service.mix.turns
+    low, high = 0.0, most
     breaks: tuple[str, ...] = ("capacity",)
     for _ in range(ROUNDS):
         middle = (low + high) / 2.0
@@ -58,7 +63,7 @@ def largest_rate(plan: Plan) -> Capacity | None:
             high, breaks = middle, missed
         else:
             low = middle
-    return Capacity(low, breaks, most / load.peak)
+    return Capacity(low, breaks, most)
 
 
 def at_rate(plan: Plan, rate_per_s: float) -> Plan:

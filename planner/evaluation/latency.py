@@ -94,7 +94,7 @@ def operate(service: Service, seats: float) -> Operating:
     if load.kind == "offline":
         return _closed(service, seats if math.isfinite(seats) else 256.0, seats)
     if load.kind == "rate":
-        return _open(service, (load.rate_per_s or 0.0) * load.peak / ranks, seats)
+        return _open(service, (load.rate_per_s or 0.0) * load.peak * service.mix.turns / ranks, seats)
     if load.kind == "sessions":
         return _thinking(service, (load.sessions or 1) / ranks, seats)
     if load.kind == "period":

@@ -21,7 +21,7 @@ class Mix:
     """Means over requests, by the shares of the classes. prompt: images included; cached: found in the cache.
 
     context: mean tokens in cache while a request decodes, weighted by its steps (long answers count more).
-    longest: tokens promised to one sequence.
+    longest: tokens promised to one sequence. turns: requests of one arrival, where sessions arrive.
     """
 
     classes: tuple[RequestClass, ...]
@@ -32,6 +32,7 @@ class Mix:
     context: float
     longest: float
     has_prompt: bool
+    turns: float = 1.0
 
     @property
     def has_gaps(self) -> bool:
@@ -58,6 +59,7 @@ def mix_of(plan: Plan, classes: Sequence[RequestClass] | None = None) -> Mix:
         context=mean(lambda item: output_tokens(item) * context_tokens(item)) / steps,
         longest=max((promised_tokens(item) for item in chosen), default=0.0),
         has_prompt=has_prompt,
+        turns=mean(lambda item: item.session.turns if item.session else 1.0),
     )
 
 

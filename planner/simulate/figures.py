@@ -137,10 +137,15 @@ def _load(found: Simulated, plan: Plan) -> dict[str, Any]:
         "trace": load.trace,
         "scale": load.scale if load.kind == "trace" else None,
         "peak": load.peak,
-        "capacity_requests_per_s": found.judgement.result.shipped.throughput.max_requests_per_s
-        if found.judgement.result
-        else None,
+        "capacity_per_s": _capacity(found),
     }
+
+
+def _capacity(found: Simulated) -> float | None:
+    """What the load counts (requests, sessions), a second, from which the queue grows."""
+    result = found.judgement.result
+    most = result.shipped.throughput.max_requests_per_s if result else None
+    return most / result.detail.served.service.mix.turns if result and most else None
 
 
 def _goodput(found: Simulated, outcome: Outcome) -> float:

@@ -114,8 +114,12 @@ class _Running:
         if not run.outcome.requests and not run.outcome.rejected:
             raise NotSimulatedError("no request arrives in that time")
         self.run = run
-        self.overloaded = served.operating.overloaded and plan.workload.queue is None
-        return served if self.overloaded else simulation.applied(plan, served, run)
+        if served.operating.overloaded and plan.workload.queue is None:
+            self.overloaded = True
+            return served
+        applied = simulation.applied(plan, served, run)
+        self.overloaded = applied.operating.overloaded
+        return applied
 
     def _counted(self, plan: Plan, requests: int | None) -> Callable[[int], None] | None:
         progress = self.progress

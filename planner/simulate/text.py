@@ -36,7 +36,7 @@ def _run(found: Simulated) -> Iterator[str]:
     result = found.judgement.result
     assert result is not None
     plan: Plan = result.detail.plan
-    yield _labelled("load", load_text(plan.workload.load))
+    yield _labelled("load", load_text(plan.workload.load, _noun(plan)))
     yield _labelled("simulated", _simulated(run))
     yield ""
     if run["overloaded"]:
@@ -47,7 +47,7 @@ def _run(found: Simulated) -> Iterator[str]:
             yield from ("", f"class {plain_line(name)}, {printed.count(own['requests'], 'requests')}")
             yield from _latencies(own["latency"])
     yield ""
-    yield from _served(run, bool(plan.objectives.limits))
+    yield from _served(run, bool(plan.objectives.limits), _noun(plan))
     yield ""
     yield from _over_time(found.series)
     yield ""
@@ -57,12 +57,12 @@ def _labelled(label: str, text: str) -> str:
     return f"{label.ljust(LABEL)}{text}"
 
 
-def load_text(load: Load) -> str:
+def load_text(load: Load, noun: str = "requests") -> str:
     """The load that was run, in a few words."""
     peak = f", at {load.peak:g} times it" if load.peak != 1.0 else ""
     match load.kind:
         case "rate":
-            return f"{printed.rate(load.rate_per_s, 'requests')}, {load.process} arrivals{peak}"
+            return f"{printed.rate(load.rate_per_s, noun)}, {load.process} arrivals{peak}"
         case "trace":
             scale = f", {printed.significant(load.scale)} times as dense" if load.scale != 1.0 else ""
             return f"recorded arrivals of {plain_line(load.trace or '')}{scale}{peak}"
@@ -96,14 +96,14 @@ def _latencies(latency: dict[str, dict[str, float | None]]) -> Iterator[str]:
             yield title.ljust(LABEL) + "".join(printed.duration(row[name]).rjust(10) for name in STATISTICS)
 
 
-def _served(run: dict[str, dict[str, float]], limits: bool) -> Iterator[str]:
+def _served(run: dict[str, dict[str, float]], limits: bool, noun: str) -> Iterator[str]:
     rates, rejected, cache, engine = run["throughput"], run["rejected"], run["cache"], run["engine"]
     yield _labelled(
         "throughput",
         f"{printed.rate(rates['requests_per_s'], 'requests')}, {printed.rate(rates['output_tokens_per_s'], 'tokens')} "
         f"out, {printed.rate(rates['total_tokens_per_s'], 'tokens')} in and out",
     )
-    yield from _capacity(run["load"])
+    yield from _capacity(run["load"], noun)
     if limits and not run["overloaded"]:
         share = printed.percent(rates["goodput_fraction"])
         good = printed.rate(rates["goodput_requests_per_s"], "requests")
@@ -130,11 +130,17 @@ def _number(value: float) -> str:
     return f"{value:.2f}" if value < 0.9995 else printed.significant(value)
 
 
-def _capacity(load: dict[str, float]) -> Iterator[str]:
-    most = load["capacity_requests_per_s"]
+def _noun(plan: Plan) -> str:
+    """What the load counts."""
+    several = any(item.session and item.session.turns > 1 for item in plan.workload.classes)
+    return "sessions" if several else "requests"
+
+
+def _capacity(load: dict[str, float], noun: str) -> Iterator[str]:
+    most = load["capacity_per_s"]
     if load["rate_per_s"] and most:
         share = printed.percent(load["rate_per_s"] * load["peak"] / most)
-        yield _labelled("capacity", f"{printed.rate(most, 'requests')} at most, {share} of it offered")
+        yield _labelled("capacity", f"{printed.rate(most, noun)} at most, {share} of it offered")
 
 
 def _rejected(rejected: dict[str, float]) -> str:

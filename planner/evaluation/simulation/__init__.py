@@ -8,6 +8,7 @@ from planner.evaluation.simulation.figures import applied, kept_of, run_of
 from planner.evaluation.simulation.missing import failing, rising, rolling
 from planner.evaluation.simulation.run import MOST_ASKED, Run, Summary, simulate, summary, wanted
 from planner.evaluation.simulation.serving import clock_of, limits_of
+from planner.evaluation.simulation.steady import served_at_most
 
 __all__ = [
     "MOST_ASKED",
@@ -21,6 +22,7 @@ __all__ = [
     "rising",
     "rolling",
     "run_of",
+    "served_at_most",
     "simulate",
     "summary",
     "wanted",

@@ -12,6 +12,7 @@ from planner.domain.workload import Objective
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served
 from planner.evaluation.simulation.run import Run, runs, simulate, summary
+from planner.evaluation.simulation.steady import overloaded, served_at_most
 from planner.traffic.outcome import Outcome, kept
 from planner.traffic.request import Request
 
@@ -26,7 +27,10 @@ def run_of(plan: Plan, ledger: MemoryLedger, served: Served) -> Served:
 
 
 def applied(plan: Plan, served: Served, run: Run) -> Served:
-    """Simulated percentiles and rates in place of the closed forms'."""
+    """Simulated percentiles and rates in place of the closed forms'; none of latency where the queue grew all along."""
+    most = served_at_most(plan, run)
+    if most is not None:
+        return overloaded(plan, served, run, most)
     fixed = math.fsum(plan.workload.fixed_s.values())
     classes = {
         name: (_latency(plan, served.latency, found, fixed), _throughput(plan, served.throughput, found, run, owner))
@@ -72,7 +76,8 @@ def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throu
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
     load = plan.workload.load
     whole = 1.0 / run.share / (load.peak if load.kind == "rate" and load.requests is None else 1.0)
-    finite = load.requests is not None or load.kind in ("trace", "sessions") or found.rejected
+    turns = load.kind == "sessions" or any(item.session and item.session.turns > 1 for item in plan.workload.classes)
+    finite = load.requests is not None or load.kind == "trace" or turns or found.rejected
     if not finite:  # an open load that is held serves what comes; the sample's own rate is noise
         return replace(closed, rejected_fraction=found.rejected_fraction)
     cards = plan.hardware.count * max(1, plan.hardware.replicas.minimum)
