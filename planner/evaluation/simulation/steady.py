@@ -18,7 +18,8 @@ from dataclasses import replace
 
 from planner.domain.evaluation import Latency, Throughput
 from planner.domain.plan import Plan
-from planner.evaluation.latency import Served, engines_of
+from planner.evaluation.latency import Served
+from planner.evaluation.ranks import engines_of
 from planner.evaluation.simulation.run import Run
 from planner.traffic.series import series
 

@@ -43,7 +43,7 @@ def test_overload_says_by_how_much_and_gives_no_latency() -> None:
 
 def test_a_short_queue_turns_some_away_and_keeps_the_rest_in_time() -> None:
     judgement = judged("rejecting-api")
-    assert judgement.result is not None and judgement.verdict == "feasible"
+    assert judgement.result is not None and judgement.verdict in ("feasible", "at-risk")
     outcome = simulated(judgement)
     assert 0.001 < outcome.rejected_fraction < 0.03
     assert set(outcome.rejected_why) == {"queue is full", "waited too long"}
@@ -68,7 +68,7 @@ def test_admission_on_demand_preempts_and_reserving_the_maximum_does_not() -> No
 
 def test_an_agent_lives_on_its_prefix_cache_until_the_cache_is_full() -> None:
     judgement = judged("coding-agent")
-    assert judgement.result is not None and judgement.verdict == "feasible"
+    assert judgement.result is not None and judgement.verdict in ("feasible", "at-risk")
     outcome = simulated(judgement)
     assert outcome.hit_rate > 0.9
     # 18 turns with 17 pauses of 9 s
