@@ -54,6 +54,7 @@ def compile_cost(plan: Plan, work: StepWork, figure: Efficiencies) -> StepCost:
         host_s=figure("host_s"),
         sequence_s=figure("sequence_s"),
         hop_s=figure("hop_s") if stages > 1 else 0.0,
+        hop_token_s=_hop_token_s(plan, work, figure) if stages > 1 else 0.0,
         stages=float(stages),
         exponent=figure("roofline_exponent"),
     )
@@ -138,6 +139,15 @@ def _collectives(plan: Plan, work: StepWork, figure: Efficiencies) -> tuple[Coll
             scale = figure("all_reduce", fabric_of(links, ranks))
             found.append(CollectiveCost(count, size, all_reduce_table(links, ranks, figure), scale, scale))
     return tuple(found)
+
+
+def _hop_token_s(plan: Plan, work: StepWork, figure: Efficiencies) -> float:
+    """A token's activations to the next stage: every rank sends the whole of them."""
+    return (
+        work.hidden
+        * ACTIVATION_BYTES
+        / _link(plan.hardware.links, work.parallel.tensor * work.parallel.pipeline, figure)
+    )
 
 
 def all_reduce_table(links: Interconnect, ranks: int, figure: Efficiencies) -> LatencyTable:

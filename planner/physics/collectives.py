@@ -61,13 +61,3 @@ def ring_table(ranks: float, link_bytes_per_s: float, latency_s: float, sizes: t
     """
     share = 2.0 * (ranks - 1.0) / ranks
     return LatencyTable.of(tuple((size, latency_s + share * size / link_bytes_per_s) for size in sizes))
-
-
-def send_s(message_bytes: Any, link_bytes_per_s: float, latency_s: float) -> Any:
-    """One message to the next rank: latency + bytes / link, seconds."""
-    return latency_s + message_bytes / link_bytes_per_s
-
-
-def all_to_all_s(sent_bytes: Any, link_bytes_per_s: float, latency_s: float) -> Any:
-    """Tokens to the ranks of their experts, or back: latency + bytes that leave a rank / link, seconds."""
-    return latency_s + sent_bytes / link_bytes_per_s

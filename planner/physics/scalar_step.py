@@ -38,7 +38,7 @@ def _compiled(cost: StepCost, width: float) -> StepFunction:
     of_tokens, attention = _of_tokens(cost), _attention(cost, width)
     head_read, head_arithmetic = cost.head_read_s**power, cost.head_arithmetic_s
     has_state = bool(cost.state_s or cost.state_arithmetic_s)
-    after, sequence = cost.host_s + cost.hop_s, cost.sequence_s
+    after, sequence, hop = cost.host_s + cost.hop_s, cost.sequence_s, cost.hop_token_s
     launched = [(cost.launch_s * share) ** LAUNCH_EXPONENT for share in (cost.captured_launches, 1.0)]
 
     def step(decodes: float, context_sum: float, prompt: float, pairs: float, sampled: float) -> float:
@@ -53,7 +53,7 @@ def _compiled(cost: StepCost, width: float) -> StepFunction:
         if prompt > 0 or not cost.captured:
             host = launched[tokens > cost.captured_tokens]
             device = (device**LAUNCH_EXPONENT + host) ** (1.0 / LAUNCH_EXPONENT)
-        return float(device + after + sequence * decodes)
+        return float(device + after + sequence * decodes + hop * tokens)
 
     return step
 

@@ -83,8 +83,8 @@ class StepCost:
     more. kernels_s: fixed time of the kernels of a step. launch_s: host time to launch a step outside a captured
     graph; captured: decode steps are captured. captured_tokens: steps with prompt tokens up to this size run in
     graphs cut at attention, which leaves captured_launches of the launches. host_s: scheduler and sampler, a step;
-    sequence_s: a sequence. hop_s: to the next stage. stages: pipeline stages. exponent: of the rooflines.
-    merged: one roofline over the whole step.
+    sequence_s: a sequence. hop_s, hop_token_s: to the next stage, of a step and of a token's activations. stages:
+    pipeline stages. exponent: of the rooflines. merged: one roofline over the whole step.
     """
 
     linear_read_s: Any
@@ -107,6 +107,7 @@ class StepCost:
     host_s: Any = 0.0
     sequence_s: Any = 0.0
     hop_s: Any = 0.0
+    hop_token_s: Any = 0.0
     stages: Any = 1.0
     exponent: float = 1.5
     merged: bool = False
@@ -191,13 +192,14 @@ def step_terms(
     device = (elementwise.maximum(parts.memory_s, parts.compute_s) if cost.merged else apart) + fixed
     launched = _launched(cost, device, prefill_tokens, tokens)
     sequences = cost.sequence_s * decodes
+    hop = cost.hop_s + cost.hop_token_s * tokens
     return StepTerms(
         linear_s=linear, experts_s=experts, head_s=head, cache_s=cache, state_s=state, attention_s=attention,
         elementwise_s=elementwise_s, unpack_s=unpack, kernels_s=cost.kernels_s, communication_s=communication,
-        launch_s=launched - device, host_s=cost.host_s, sequences_s=sequences, hop_s=cost.hop_s,
+        launch_s=launched - device, host_s=cost.host_s, sequences_s=sequences, hop_s=hop,
         overlap_s=device - fixed - apart if cost.merged else 0.0,
         memory_s=parts.memory_s, compute_s=parts.compute_s,
-        total_s=launched + cost.host_s + sequences + cost.hop_s,
+        total_s=launched + cost.host_s + sequences + hop,
     )  # fmt: skip
 
 

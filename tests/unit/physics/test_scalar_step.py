@@ -15,7 +15,7 @@ from planner.physics.step import AttentionCost, CollectiveCost, ExpertCost, Step
 PLAIN = StepCost(
     10e-3, 12e-6, 0.5e-3, 1e-6, attention=(AttentionCost(4e-8, 1e-9, 2e-10),), elementwise_s=1e-6, kernels_s=1e-4,
     launch_s=6e-3, captured_tokens=512.0, captured_launches=0.3, host_s=2e-4, sequence_s=5e-6, hop_s=1e-5,
-    unpack_s=1e-3,
+    hop_token_s=3e-7, unpack_s=1e-3,
 )  # fmt: skip
 TABLE = LatencyTable.of(((1e3, 20e-6), (1e5, 40e-6), (1e7, 400e-6)))
 COSTS = (
