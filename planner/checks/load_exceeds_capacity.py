@@ -1,7 +1,8 @@
 """Requests arrive faster than they can be served, so the queue grows without bound and no latency exists.
 
 Capacity is what the seats and the cache let one engine serve; the hint gives the largest rate that holds, and how
-many replicas would serve the declared one at seven tenths of it.
+many replicas would serve the declared one at seven tenths of it. A control loop does not queue: it runs slower than it
+should, and the hint gives the periods that it keeps.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterator
 
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
+from planner.evaluation import falls_behind
 from planner.evaluation.capacity import known_largest_rate
 from planner.findings import Finding, Severity, Verdict
-from planner.format import rate
+from planner.format import duration, rate
 
 ID = "load-exceeds-capacity"
 SEVERITY = Severity.ERROR
@@ -32,6 +34,8 @@ PASSING = FAILING.replace("50 request/s", "0.5 request/s")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     operating = result.detail.served.operating
+    if falls_behind(plan, result.detail.served):
+        yield _loop(plan, operating.utilisation)
     most = result.shipped.throughput.max_requests_per_s
     if not operating.overloaded or not most:
         return
@@ -58,6 +62,23 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "replicas": wanted,
             "largest_rate_that_holds_per_s": largest,
         },
+        verdict=Verdict.INFEASIBLE,
+    )
+
+
+def _loop(plan: Plan, utilisation: float) -> Finding:
+    """A control loop whose inference is not done when the next one is due."""
+    load = plan.workload.load
+    due = (load.period_s or 0.0) * load.actions
+    actions = math.ceil(load.actions * utilisation)
+    return Finding(
+        ID,
+        SEVERITY,
+        f"one inference is due every {duration(due)} and takes {duration(due * utilisation)}: the loop falls behind",
+        f"One inference for every {actions} periods (load.actions), a period of"
+        f" {duration(due * utilisation / load.actions)}, or a faster inference.",
+        "/workload/load",
+        {"due_s": due, "inference_s": due * utilisation, "utilisation": utilisation, "actions": actions},
         verdict=Verdict.INFEASIBLE,
     )
 

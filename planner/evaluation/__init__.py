@@ -140,13 +140,18 @@ def _simulated(plan: Plan, whole: Plan, ledger: MemoryLedger, served: Served) ->
     """
     from planner.evaluation import simulation
 
-    if not simulation.wanted(plan):
+    if not simulation.wanted(plan) or falls_behind(plan, served):
         return served
     if whole is not plan and not served.operating.overloaded and ledger.memory.fits:
         run = simulation.failing(whole, plan, ledger, served)
         if run is not None:
             return simulation.applied(plan, served, run)
     return simulation.run_of(plan, ledger, served)
+
+
+def falls_behind(plan: Plan, served: Served) -> bool:
+    """Whether a control loop's inference takes longer than its periods: it then runs slower, and nothing queues."""
+    return plan.workload.load.kind == "period" and served.operating.utilisation > 1.0
 
 
 def evaluate(plan: Plan, *, simulate: bool = False) -> Evaluation:

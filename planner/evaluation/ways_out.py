@@ -80,7 +80,7 @@ def _preserving(plan: Plan) -> Iterator[WayOut]:
     """Considered output-preserving levers, and speculation switched off, where either makes it fit."""
     for item in plan.levers:
         if item.status == "consider" and item.lever_class == "output-preserving":
-            found = _memory(plan, _with(plan, item))
+            found = _memory(plan, with_lever(plan, item))
             if found.fits:
                 yield WayOut(f"{item.title}{_held(plan, found)}", {"lever": item.use})
     without = tuple(use for use in adopted(plan) if use.use != "speculative-decoding")
@@ -103,7 +103,8 @@ def _held(plan: Plan, found: Memory) -> str:
     return f" (holds {held:.3g} of the {here:g} sequences at once)" if held < here else ""
 
 
-def _with(plan: Plan, item: LeverUse) -> tuple[LeverUse, ...]:
+def with_lever(plan: Plan, item: LeverUse) -> tuple[LeverUse, ...]:
+    """What is adopted and one lever more, in the planner's own order."""
     uses = [use for use in adopted(plan) if use.use != item.use or use.use == "change"]
     return tuple(
         sorted((*uses, item), key=lambda use: (LEVER_CLASSES.index(use.lever_class), levers.get(use.use).ORDER))
@@ -118,7 +119,7 @@ def _levers(plan: Plan, binding: str) -> Iterator[WayOut]:
         item = LeverUse(use, module.CLASS, parameters=parameters)
         if use in rejected or module.applies(configure(plan, adopted(plan)), item):
             continue
-        found = _memory(plan, _with(plan, item))
+        found = _memory(plan, with_lever(plan, item))
         if found.fits:
             needs = memory(found.weights_bytes + (found.kv_cache_bytes or 0.0))
             yield WayOut(
