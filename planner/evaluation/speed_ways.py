@@ -39,7 +39,7 @@ LATENCIES = (
 METRICS = (*LATENCIES, "output_tokens_per_second_per_user", "output_tokens_per_second", "goodput")
 WITH_LOAD = ("output_tokens_per_second", "goodput")
 """More load helps these, so less of it is no way out."""
-MOST_REPLICAS, FASTEST, STEP, SIMULATED_SIZES, MORE = 64, 16.0, 1.02, 2, 8
+MOST_REPLICAS, FASTEST, STEP, SIMULATED_SIZES, MORE = 64, 16.0, 1.02, 1, 8
 BUDGETS = (512, 1024, 2048, 4096, 8192)
 
 
@@ -118,8 +118,12 @@ def _replicas(search: _Search) -> Iterator[WayOut]:
     now = search.shipped.hardware.replicas
     if now.scales or search.shipped.workload.load.kind in ("offline", "period"):
         return
-    least, most = now.minimum + 1, now.minimum * (4 if search.simulated else MOST_REPLICAS)
-    found = search.smallest("replicas", most, partial(with_replicas, search.shipped), least)
+    made, least = partial(with_replicas, search.shipped), now.minimum + 1
+    if search.simulated:
+        few = sorted({least, now.minimum * 2})
+        found = next((number for number in few if search.meets(("replicas", number), made, number)), None)
+    else:
+        found = search.smallest("replicas", now.minimum * MOST_REPLICAS, made, least)
     if found is not None:
         yield WayOut(f"{found} replicas", {"replicas": found})
 
