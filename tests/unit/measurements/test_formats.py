@@ -96,3 +96,25 @@ def test_trtllm_bench_without_streaming_has_no_first_token() -> None:
     assert {name.split(".")[0] for name in seen(run)} == {
         "output_tokens_per_second", "requests_per_second", "request_latency"
     }  # fmt: skip
+
+
+def test_aiperf_open_loop() -> None:
+    (run,) = measured("aiperf-0.13.0-rate.json").runs
+    assert (run.load.kind, run.load.rate_per_s, run.load.process, run.load.requests) == ("rate", 5.0, "poisson", 24)
+
+
+def test_guidellm_one_run_a_benchmark() -> None:
+    """Its inter-token latency is a mean over requests of each one's mean gap."""
+    found = measured("guidellm-0.8.1-two.json")
+    first, second = found.runs
+    assert (found.tool, found.date) == ("guidellm 0.8.1", "2026-11-30")
+    assert [(run.load.concurrency, run.load.requests) for run in found.runs] == [(2, 15), (4, 15)]
+    assert (first.prompt_tokens, first.output_tokens) == (256, 32)
+    assert seen(first)["time_per_output_token.mean"] == pytest.approx(0.04108781301847069)
+    assert seen(first)["time_to_first_token.p99"] == pytest.approx(0.3970036506652832)
+    assert seen(second)["output_tokens_per_second"] == pytest.approx(66.26976507064417)
+
+
+def test_guidellm_open_loop() -> None:
+    (run,) = measured("guidellm-0.8.1-poisson.json").runs
+    assert (run.load.kind, run.load.rate_per_s, run.load.process) == ("rate", 4.0, "poisson")

@@ -1,0 +1,117 @@
+"""Rows of ../shared/data/truth/performance.csv as specs, by the scorer that they are scored with."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from planner import bind, source
+from planner.domain.calibration import Subject
+from planner.domain.measurement import Measurement, Observation, Run
+from planner.domain.plan import Plan
+from planner.domain.workload import Load
+
+SHARED = Path(__file__).parents[3] / "shared"
+SCORER = SHARED / "eval" / "score.py"
+FEWEST = 12
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published run. itl_s: mean gap between tokens. split_group: source, model and accelerator."""
+
+    name: str
+    spec: Mapping[str, Any]
+    folder: Path
+    split_group: str
+    itl_s: float
+    resolution_s: float
+
+    @property
+    def subject(self) -> tuple[str, str, str]:
+        """What one calibration can hold for: the group, the engine, the precision."""
+        return self.split_group, self.spec["engine"]["name"], self.spec["model"]["weights"]
+
+    @property
+    def request(self) -> Mapping[str, int]:
+        found: Mapping[str, int] = self.spec["workload"]["classes"][0]
+        return found
+
+    @property
+    def load(self) -> Load:
+        declared = self.spec["workload"]["load"]
+        if "rate" in declared:
+            return Load("rate", rate_per_s=float(declared["rate"].split()[0]))
+        return Load("concurrency", concurrency=float(declared["concurrency"]), requests=declared.get("requests"))
+
+    @property
+    def place(self) -> tuple[float, ...]:
+        """Where a run lies: logarithms of load, prompt, answer and parallel size."""
+        load = self.load.concurrency or self.load.rate_per_s or 1.0
+        size = self.spec["engine"]["tensor_parallel_size"]
+        return tuple(map(math.log, (load, self.request["prompt_tokens"], self.request["output_tokens"], size)))
+
+    def plan(self) -> Plan:
+        document, findings = source.parse(json.dumps(self.spec), file=self.name, folder=self.folder)
+        assert document is not None, findings
+        plan, problems = bind.plan(document)
+        assert plan is not None, problems
+        return plan
+
+    def measurement(self) -> Measurement:
+        seen = Observation("inter_token_latency", "mean", self.itl_s, self.resolution_s)
+        size = Subject(tensor_parallel_size=self.spec["engine"]["tensor_parallel_size"])
+        prompt, output = float(self.request["prompt_tokens"]), float(self.request["output_tokens"])
+        return Measurement(self.name, "published", (Run("row", self.load, prompt, output, (seen,), size),))
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Every row with a gap between tokens, as the scorer turns it into a spec."""
+    spec = importlib.util.spec_from_file_location("score", SCORER)
+    assert spec is not None and spec.loader is not None
+    score: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(score)
+    configs = {path.stem: path for path in (SHARED / "data" / "models").glob("*.json")}
+    arguments = SimpleNamespace(
+        data=str(SHARED / "data" / "truth" / "performance.csv"), limit=10**9, configs=configs
+    )  # fmt: skip
+    found = []
+    for name, config, document, truth, _group, row in score.performance_rows(arguments):
+        if "itl" in truth:
+            resolution = _printed_step(row["itl_or_tpot_ms"]) * 1e-3
+            found.append(Row(name, document, config.parent, row["split_group"], truth["itl"] * 1e-3, resolution))
+    return tuple(found)
+
+
+def _printed_step(text: str) -> float:
+    """The step of the last digit: whole milliseconds, tenths, hundredths; the table writes a `.0` of its own."""
+    digits = text.partition(".")[2].rstrip("0")
+    return 10.0 ** -len(digits) if len(digits) < 3 else 0.0
+
+
+def groups() -> Mapping[tuple[str, str, str], Sequence[Row]]:
+    """{subject: its rows}, of twelve rows or more."""
+    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in rows():
+        found[row.subject].append(row)
+    return {subject: members for subject, members in sorted(found.items()) if len(members) >= FEWEST}
+
+
+def spread(members: Sequence[Row], count: int = 5) -> list[Row]:
+    """The rule for the points, the same for all groups: the lightest run, then each time the one farthest (in the
+    logarithms of load, prompt, answer and parallel size) from those that are chosen; the first by name of several."""
+    ordered = sorted(members, key=lambda row: (row.place, row.name))
+    chosen = [ordered[0]]
+    while len(chosen) < count:
+        left = [row for row in ordered if row not in chosen]
+        chosen.append(max(left, key=lambda row: min(math.dist(row.place, other.place) for other in chosen)))
+    return chosen
