@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from planner import engines, levers
+from planner.bind.acceptance import acceptance_of
 from planner.bind.context import Binding
 from planner.bind.model import model as bind_model
 from planner.domain import formats
 from planner.domain.engine import EngineSettings
-from planner.domain.levers import LEVER_CLASSES, LeverUse
+from planner.domain.levers import LEVER_CLASSES, LeverUse, MeasuredAcceptance
 from planner.domain.model import Model
 from planner.domain.requantize import requantize
 
@@ -34,6 +35,9 @@ class Context:
             return self.target
         weights = reference.get("weights", "published")
         return found if weights == "published" else requantize(found, weights)
+
+    def acceptance(self) -> tuple[MeasuredAcceptance, ...]:
+        return acceptance_of(self.target.name, self._binding)
 
     def fault(self, parameter: str, message: str, hint: str) -> None:
         path = (*self._path, parameter) if parameter else self._path

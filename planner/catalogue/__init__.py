@@ -40,6 +40,7 @@ KINDS = {
     "engines": "Engine",
     "generations": "Generation",
     "collectives": "Collective",
+    "acceptance": "Acceptance",
 }
 _KIND_LINE = re.compile(r"^kind:\s*([A-Za-z]+)\s*(?:#.*)?$", re.MULTILINE)
 _HEAD = 4096

@@ -36,6 +36,21 @@ class LeverUse:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredAcceptance:
+    """Mean tokens a step of one drafter on one task, bonus included, by number of proposed tokens from 1 up.
+
+    name: of the table. mode: "thinking" or "plain" answers. source: who measured.
+    """
+
+    name: str
+    method: str
+    task: str
+    mode: str
+    lengths: tuple[float, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Speculation:
     """Speculative decoding as the physics needs it.
 

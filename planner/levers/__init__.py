@@ -23,14 +23,14 @@ def apply(plan, lever) -> Plan               the plan with the lever pulled.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from planner import discovery
 
 if TYPE_CHECKING:
-    from planner.domain.levers import LeverClass, LeverUse
+    from planner.domain.levers import LeverClass, LeverUse, MeasuredAcceptance
     from planner.domain.model import Model
     from planner.domain.plan import Plan
 
@@ -43,6 +43,9 @@ class LeverContext(Protocol):
 
     def model(self, reference: Mapping[str, Any], parameter: str = "") -> Model:
         """The model that `{ref: …}`, `{config: …}` or `{architecture: …}` names; `weights` beside it is applied."""
+
+    def acceptance(self) -> Sequence[MeasuredAcceptance]:
+        """Every table of measured acceptance of the spec's model."""
 
     def fault(self, parameter: str, message: str, hint: str) -> None:
         """An error at one parameter (at the item where it is ""): what no schema can say. The spec is invalid."""

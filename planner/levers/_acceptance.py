@@ -58,11 +58,12 @@ def tokens_per_step(acceptance: Mapping[str, Any], proposed: int) -> float:
     return float(speculation.tokens_per_step_from_probability(probability, proposed))
 
 
-def form_faults(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """(parameter, what is wrong, way out) of an acceptance that says nothing, or too much."""
-    given = [form for form in FORMS if parameters.get(form) is not None]
+def form_faults(parameters: Mapping[str, Any], *more: str) -> Iterator[tuple[str, str, str]]:
+    """(parameter, what is wrong, way out) of an acceptance that says nothing, or too much. more: forms beside FORMS."""
+    forms = (*FORMS, *more)
+    given = [form for form in forms if parameters.get(form) is not None]
     if not given:
-        yield "", "no acceptance is declared, and none is assumed", f"Give one of {', '.join(FORMS)}."
+        yield "", "no acceptance is declared, and none is assumed", f"Give one of {', '.join(forms)}."
     for form in given[1:]:
         yield form, f"{form} stands beside {given[0]}: one acceptance, said twice", f"Keep one of {', '.join(given)}."
 

@@ -2,8 +2,9 @@
 
 With the exact acceptance rule the answer follows the model's own distribution, token for token; only time changes.
 It moves bandwidth: one read of the weights yields several tokens. How many is `acceptance_length` (the engine's log),
-`acceptance_per_position` (the same log, by position) or `acceptance_probability` a, the textbook's
-(1 - a^(k+1)) / (1 - a). It is a property of model, drafter and traffic, and none is assumed.
+`acceptance_per_position` (the same log, by position), `measured_acceptance` (the catalogue's, by task) or
+`acceptance_probability` a, the textbook's (1 - a^(k+1)) / (1 - a). It is a property of model, drafter and traffic, and
+none is assumed.
 
 It spends arithmetic (k + 1 tokens verified for each sequence), the drafter's time, its weights and its cache. So it
 pays at small batches and loses at large ones, where verification is bound by arithmetic:
@@ -26,7 +27,7 @@ from typing import Any
 from planner.domain.levers import LeverClass, LeverUse, Speculation
 from planner.domain.model import Model
 from planner.domain.plan import Plan
-from planner.levers import LeverContext, _acceptance
+from planner.levers import LeverContext, _acceptance, _measured
 from planner.levers._drafter import one_layer_drafter
 from planner.levers._formats import model_of
 
@@ -54,6 +55,7 @@ PROPERTIES: dict[str, Any] = {
         "description": "Tokens proposed a step: k.",
     },
     **_acceptance.PROPERTIES,
+    "measured_acceptance": _measured.PROPERTY,
 }
 REQUIRED: tuple[str, ...] = ("method", "num_speculative_tokens")
 EXAMPLE = """\
@@ -76,7 +78,13 @@ def bind(parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, A
     method = parameters["method"]
     proposed = int(parameters["num_speculative_tokens"])
     acceptance = _acceptance.read(parameters)
-    for fault in (*_acceptance.form_faults(parameters), *_acceptance.length_faults(acceptance, proposed)):
+    faults = [
+        *_acceptance.form_faults(parameters, "measured_acceptance"),
+        *_acceptance.length_faults(acceptance, proposed),
+    ]
+    if "measured_acceptance" in parameters and not faults:
+        acceptance, faults = _measured.read(parameters["measured_acceptance"], method, proposed, context.acceptance())
+    for fault in faults:
         context.fault(*fault)
     draft = parameters.get("draft")
     if method == "draft_model" and draft is None:
@@ -117,7 +125,7 @@ def _unfit(draft: Model, target: Model, method: str) -> str:
 def apply(plan: Plan, lever: LeverUse) -> Plan:
     parameters = lever.parameters
     method, draft = parameters["method"], parameters["draft"]
-    assumptions = plan.assumptions
+    assumptions = (*plan.assumptions, *((parameters["measured"],) if "measured" in parameters else ()))
     if draft is None and method in ("eagle", "eagle3"):
         draft = one_layer_drafter(plan.model)
         assumptions = (*assumptions, f"the {method} drafter is charged as one layer of the target and its head")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -84,8 +86,12 @@ def rows() -> tuple[Row, ...]:
     arguments = SimpleNamespace(
         data=str(SHARED / "data" / "truth" / "performance.csv"), limit=10**9, configs=configs
     )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the scorer leaves its table open
+        table = list(score.performance_rows(arguments))
+        gc.collect()
     found = []
-    for name, config, document, truth, _group, row in score.performance_rows(arguments):
+    for name, config, document, truth, _group, row in table:
         if "itl" in truth:
             resolution = _printed_step(row["itl_or_tpot_ms"]) * 1e-3
             found.append(Row(name, document, config.parent, row["split_group"], truth["itl"] * 1e-3, resolution))

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from tests.accuracy import rows as truth
 
 from planner.calibration import calibrate
 from planner.calibration.predicting import with_scalars
 from planner.evaluation import evaluate
 from planner.evaluation.configure import shipped
+from tests.accuracy import rows as truth
 
 pytestmark = pytest.mark.skipif(not truth.SCORER.is_file(), reason="the measured runs are not beside this repository")
 
