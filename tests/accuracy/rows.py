@@ -113,11 +113,18 @@ def groups() -> Mapping[tuple[str, str, str], Sequence[Row]]:
 
 
 def spread(members: Sequence[Row], count: int = 5) -> list[Row]:
-    """The rule for the points, the same for all groups: the lightest run, then each time the one farthest (in the
-    logarithms of load, prompt, answer and parallel size) from those that are chosen; the first by name of several."""
-    ordered = sorted(members, key=lambda row: (row.place, row.name))
-    chosen = [ordered[0]]
-    while len(chosen) < count:
-        left = [row for row in ordered if row not in chosen]
-        chosen.append(max(left, key=lambda row: min(math.dist(row.place, other.place) for other in chosen)))
+    """The rule for the points, the same for all groups: from the lightest load to the heaviest in equal strides over
+    the loads that were measured; of each, the row whose lengths and whose parallel size were chosen least often so far,
+    the first by lengths, size and name of several."""
+    loads = sorted({row.place[0] for row in members})
+    chosen: list[Row] = []
+    for index in range(count):
+        load = loads[round(index * (len(loads) - 1) / (count - 1))]
+        left = [row for row in members if row.place[0] == load and row not in chosen]
+        chosen.append(min(left, key=lambda row: (_used(row, chosen), row.place, row.name)))
     return chosen
+
+
+def _used(row: Row, chosen: Sequence[Row]) -> int:
+    """How often its lengths, and its size, were chosen."""
+    return sum((row.place[1:3] == other.place[1:3]) + (row.place[3] == other.place[3]) for other in chosen)
