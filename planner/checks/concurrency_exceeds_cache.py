@@ -1,16 +1,18 @@
 """The engine starts, but its cache holds fewer sequences of the promised length than the load has.
 
 Requests wait, or are preempted and computed again. What the engine holds together is `max_concurrency`; prefixes
-that requests share are not counted on.
+that requests share are not counted on. Where sequences of mean length do not all fit either, what the load declares
+never runs together, and the plan is at risk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.domain import held
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
-from planner.findings import Finding, Severity
+from planner.findings import Finding, Severity, Verdict
 
 ID = "concurrency-exceeds-cache"
 SEVERITY = Severity.WARNING
@@ -27,24 +29,22 @@ PASSING = FAILING.replace("concurrency: 64", "concurrency: 2")
 
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
-    shipped, concurrency = result.shipped.memory, plan.workload.load.concurrency
-    if plan.engine.name == "ideal" or not shipped.fits or concurrency is None or shipped.max_concurrency is None:
+    found = held.short(plan, result)
+    if found is None:
         return
-    here = concurrency / max(1, plan.hardware.replicas.minimum)
-    if here <= shipped.max_concurrency:
-        return
-    largest = int(result.largest_concurrency or 0)
+    shipped, largest = result.shipped.memory, int(result.largest_concurrency or 0)
     yield Finding(
         ID,
         SEVERITY,
-        f"the load keeps {here:g} sequences in a replica, and its cache holds "
-        f"{shipped.max_concurrency:.2f} of the promised length",
+        f"the load keeps {found.declared:g} sequences in a replica, and {found.sentence}",
         f"Promise less (max_model_len, lengths), keep at most {largest} in the system, or add replicas.",
         "/workload/load/concurrency",
         {
-            "concurrency": here,
-            "max_concurrency": shipped.max_concurrency,
+            "concurrency": found.declared,
+            "max_concurrency": found.guaranteed,
+            "expected_concurrency": found.expected,
             "largest_concurrency": largest,
             "kv_capacity_tokens": shipped.kv_capacity_tokens,
         },
+        verdict=Verdict.AT_RISK if found.expected < found.declared else None,
     )

@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from planner import format as printed
+from planner.domain import held
 from planner.domain.evaluation import PlanResult
+from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
 from planner.output import Options
 from planner.pipeline import Judgement
@@ -95,14 +97,10 @@ def _verdict(judgement: Judgement, options: Options) -> Iterator[str]:
 
 def _figures(judgement: Judgement) -> Iterator[str]:
     """Memory, latency, throughput and cost of what ships, a line each."""
-    assert judgement.result is not None
+    assert judgement.result is not None and judgement.plan is not None
     shipped = judgement.result.shipped
-    memory, throughput, cost = shipped.memory, shipped.throughput, shipped.cost
-    fits = "fits" if memory.fits else "does not fit"
-    expected = " expected" if memory.cache_basis == "expected" else ""
-    cache = f",{expected} cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
-    needed = f"weights {printed.memory(memory.weights_bytes)}{cache}"
-    yield f"memory      {fits}: {needed} of {printed.memory(memory.usable_bytes)} an accelerator"
+    throughput, cost = shipped.throughput, shipped.cost
+    yield f"memory      {_memory(judgement.plan, judgement.result)}"
     times = ", ".join(_times(judgement.result))
     if times:
         yield f"latency     {times} ({shipped.bands.word})"
@@ -121,6 +119,19 @@ def _figures(judgement: Judgement) -> Iterator[str]:
         yield f"power       {printed.quantity(cost.watts, 'watts')} on average{per}"
     for item in shipped.objectives:
         yield f"objective   {plain_line(item.objective)}: {item.outcome}"
+
+
+def _memory(plan: Plan, result: PlanResult) -> str:
+    """Whether it fits, and what it takes; of a load whose promised cache is more than there is, what is held of it."""
+    memory, part = result.shipped.memory, held.short(plan, result)
+    usable = f"of {printed.memory(memory.usable_bytes)} an accelerator"
+    weights = f"weights {printed.memory(memory.weights_bytes)}"
+    if part is not None:
+        return f"starts: {weights}, cache pool {printed.memory(memory.kv_pool_bytes)} {usable}; {part.sentence}"
+    fits = "fits" if memory.fits else "does not fit"
+    expected = " expected" if memory.cache_basis == "expected" else ""
+    cache = f",{expected} cache {printed.memory(memory.kv_cache_bytes)}" if memory.kv_cache_bytes is not None else ""
+    return f"{fits}: {weights}{cache} {usable}"
 
 
 def _times(result: PlanResult) -> Iterator[str]:

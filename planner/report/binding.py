@@ -65,9 +65,10 @@ def _memory_bound(used: Memory) -> Bound:
         limit = CACHE_MEMORY
     needed = needed_bytes(used)
     sum_of = "with the rest" if rest_bytes(used) > 0 else "together"
+    start = "At the promised length of every sequence, weights take" if used.fits else "Weights take"
     return Bound(
         limit,
-        f"Weights take {memory(used.weights_bytes)} and the cache {memory(used.kv_cache_bytes)}, "
+        f"{start} {memory(used.weights_bytes)} and the cache {memory(used.kv_cache_bytes)}, "
         f"{sum_of} {memory(needed)} of {memory(used.usable_bytes)} usable on each accelerator.",
     )
 

@@ -29,15 +29,19 @@ def needed(used: Memory) -> Account:
     lines = [*_fixed(used), *(line for line in load if line[1])]
     total = sum(size for _, size in lines)
     sums = [("needed by the load", len(lines), total)]
-    lines.append(
-        ("free" if used.usable_bytes >= total else "free (below zero: it does not fit)", used.usable_bytes - total)
-    )
+    lines.append((_left(used, total), used.usable_bytes - total))
     sums.append(("usable", len(lines), used.usable_bytes))
     others = used.capacity_bytes - used.usable_bytes
     if others:
         lines.append(("in use by others", others))
         sums.append(("capacity", len(lines), used.capacity_bytes))
     return Account(tuple(lines), tuple(sums))
+
+
+def _left(used: Memory, total: float) -> str:
+    if used.usable_bytes >= total:
+        return "free"
+    return "free (below zero: part of the load waits)" if used.fits else "free (below zero: it does not fit)"
 
 
 def reserved(used: Memory) -> Account:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from planner.domain import held
 from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
 from planner.format import memory, percent
 from planner.report.analysis_types import Analysis
-from planner.report.binding import bound_of, lacks_memory, needed_bytes
+from planner.report.binding import bound_of, needed_bytes
 from planner.report.deployment import deployed, facts
 from planner.report.figures import banded, figures
 from planner.report.report_model import Labelled, VerdictSection, bracketed
@@ -48,11 +49,12 @@ def section(
         title=title,
         icon=icon,
         tone=tone,
-        sentence=_sentence(name, deployed(plan, _pools(result)), shipped, findings, verdict) + _expected(plan, verdict),
+        sentence=_sentence(name, deployed(plan, _pools(result)), plan, result, findings, verdict)
+        + _expected(plan, verdict),
         binds=f"{bound.limit.capitalize()}. {bound.sentence}",
         next_step=_next(findings, verdict, result, analysis),
         objectives=_objectives(shipped),
-        headlines=_headlines(plan, shipped),
+        headlines=_headlines(plan, result),
         facts=facts(plan, _pools(result)),
     )
 
@@ -83,17 +85,21 @@ def _pools(result: PlanResult) -> dict[str, Plan]:
     return {name: pool.plan for name, pool in found.items()}
 
 
-def _sentence(name: str, hardware: str, shipped: Evaluation, findings: Sequence[Finding], verdict: Verdict) -> str:
-    if lacks_memory(shipped.memory) and verdict is Verdict.INFEASIBLE:
+def _sentence(
+    name: str, hardware: str, plan: Plan, result: PlanResult, findings: Sequence[Finding], verdict: Verdict
+) -> str:
+    shipped, part = result.shipped, held.short(plan, result)
+    if not shipped.memory.fits and verdict is Verdict.INFEASIBLE:
         used = shipped.memory
         return (
             f"{name} does not fit {hardware}: it needs {memory(needed_bytes(used))} on each accelerator, "
             f"of {memory(used.usable_bytes)} usable."
         )
-    start = f"{name} fits {hardware}"
+    start = f"{name} starts on {hardware}, and {part.sentence}" if part else f"{name} fits {hardware}"
     match verdict:
         case Verdict.FEASIBLE:
-            return f"{start}{_free(shipped)}{_all_met(shipped)}."
+            met = _all_met(shipped)
+            return f"{start}{met.replace(' and meets', '; it meets')}." if part else f"{start}{_free(shipped)}{met}."
         case Verdict.AT_RISK:
             return f"{start}; {_with_outcome(shipped, 'at-risk', 'inside the band of the estimate', 'lie')}."
         case Verdict.UNPROVEN:
@@ -105,7 +111,7 @@ def _sentence(name: str, hardware: str, shipped: Evaluation, findings: Sequence[
 
 def _free(shipped: Evaluation) -> str:
     used = shipped.memory
-    if used.free_bytes is None or not used.usable_bytes:
+    if used.free_bytes is None or used.free_bytes < 0 or not used.usable_bytes:
         return ""
     expected = "expected to stay " if used.cache_basis == "expected" else ""
     return f" with {percent(used.free_bytes / used.usable_bytes)} of usable memory {expected}free"
@@ -161,19 +167,25 @@ def _objectives(shipped: Evaluation) -> str:
     return ", ".join(f"{counted[outcome]} {outcome}" for outcome in _OUTCOMES if counted[outcome])
 
 
-def _headlines(plan: Plan, shipped: Evaluation) -> tuple[Labelled, ...]:
+def _headlines(plan: Plan, result: PlanResult) -> tuple[Labelled, ...]:
+    shipped = result.shipped
     by_key = {figure.key.partition(".")[0]: figure for figure in figures(plan, shipped)}
     chosen = [by_key[key] for key in _HEADLINES]
     if by_key["inter_token_latency"].read(shipped) is None:
         chosen[1] = by_key["step"]
     cells = [(figure.title, bracketed(banded(figure, shipped))) for figure in chosen]
-    return (_free_memory(shipped), *(Labelled(title, cell.text, cell.note) for title, cell in cells))
+    return (_free_memory(plan, result), *(Labelled(title, cell.text, cell.note) for title, cell in cells))
 
 
-def _free_memory(shipped: Evaluation) -> Labelled:
-    used = shipped.memory
+def _free_memory(plan: Plan, result: PlanResult) -> Labelled:
+    used, part = result.shipped.memory, held.short(plan, result)
     expected = "expected to stay " if used.cache_basis == "expected" else ""
     label = f"Usable memory {expected}free, each accelerator"
+    if part is not None:
+        return Labelled(label, "none at the promised length", f"{part.guaranteed:.2f} of {part.declared:g} sequences")
+    if used.free_bytes is not None and used.free_bytes < 0:
+        too_much = memory(-used.free_bytes).replace(" (", ", ")[:-1]
+        return Labelled(label, "none", f"{too_much} too much")
     if used.free_bytes is None or not used.usable_bytes:
         return Labelled(label, "n/a")
     return Labelled(
