@@ -59,6 +59,7 @@ def facts(plan: Plan, pools: Mapping[str, Plan]) -> tuple[Labelled, ...]:
     ]
     if len(plan.workload.classes) > _MOST_CLASSES:
         rows.append(Labelled("Further classes", count(len(plan.workload.classes) - _MOST_CLASSES)))
+    rows += _fallbacks(plan)
     if price is not None:
         each = list(pools.values()) or [plan]
         whole = sum(
@@ -71,6 +72,19 @@ def facts(plan: Plan, pools: Mapping[str, Plan]) -> tuple[Labelled, ...]:
     if plan.owner:
         rows.append(Labelled("Owner", plan.owner))
     return tuple(rows)
+
+
+def _fallbacks(plan: Plan) -> list[Labelled]:
+    """What the system does when a deadline is missed, of the deployment and of each class."""
+    limits = [*plan.objectives.limits, *(limit for entry in plan.workload.classes for limit in entry.objectives)]
+    return [
+        Labelled(
+            f"Deadline of {limit.request_class}" if limit.request_class else "Deadline",
+            f"{duration(limit.limit)}; when it is missed: {limit.fallback}",
+        )
+        for limit in limits
+        if limit.fallback
+    ]
 
 
 def _model_name(plan: Plan) -> str:
@@ -114,7 +128,16 @@ def _lengths(entry: RequestClass) -> str:
     share = f"{entry.share * 100:g} % of requests, " if entry.share != 1 else ""
     if entry.context_tokens is not None:
         return f"{share}{count(entry.context_tokens)} tokens in the cache of each sequence"
-    return f"{share}prompt {_length(entry.prompt)}, output {_length(entry.output)}"
+    return f"{share}prompt {_length(entry.prompt)}{_images(entry)}, output {_length(entry.output)}"
+
+
+def _images(entry: RequestClass) -> str:
+    """ " and 1 image of 256 tokens"."""
+    if not entry.image_count:
+        return ""
+    if entry.image_count == 1:
+        return f" and 1 image of {count(entry.image_tokens)} tokens"
+    return f" and {count(entry.image_count)} images of {count(entry.image_tokens)} tokens each"
 
 
 def _length(length: Length | None) -> str:
