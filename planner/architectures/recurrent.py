@@ -90,7 +90,11 @@ class Mamba2:
                 *weights.row(f"{at}.out_proj", self.hidden, inner, bias=self.bias),
             ),
             state=RecurrentState(
-                channels * (self.kernel - 1), inner * self.state, shards=self.heads, state_bytes=self.bytes
+                channels * (self.kernel - 1),
+                inner * self.state,
+                shards=self.heads,
+                state_bytes=self.bytes,
+                convolution_columns=self.kernel - 1,
             ),
             heads=self.heads,
             key_dim=self.state,
@@ -126,7 +130,11 @@ class GatedDeltaNet:
                 *weights.row(f"{at}.out_proj", self.hidden, values),
             ),
             state=RecurrentState(
-                channels * (self.kernel - 1), values * self.key_dim, shards=self.value_heads, state_bytes=self.bytes
+                channels * (self.kernel - 1),
+                values * self.key_dim,
+                shards=self.value_heads,
+                state_bytes=self.bytes,
+                convolution_columns=self.kernel - 1,
             ),
             heads=self.value_heads,
             kv_heads=self.key_heads,

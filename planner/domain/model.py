@@ -79,7 +79,7 @@ class RecurrentState:
     """What one layer keeps for a sequence whatever its length.
 
     convolution_elements, state_elements: values; the bytes of each say how they are stored.
-    shards: ranks that can divide it (heads).
+    shards: ranks that can divide it (heads). convolution_columns: steps that the convolution looks back.
     """
 
     convolution_elements: int = 0
@@ -87,10 +87,16 @@ class RecurrentState:
     shards: int = 1
     convolution_bytes: float = 2.0
     state_bytes: float = 4.0
+    convolution_columns: int = 3
 
     @property
     def bytes_per_sequence(self) -> float:
         return self.convolution_elements * self.convolution_bytes + self.state_elements * self.state_bytes
+
+    @property
+    def column_bytes(self) -> float:
+        """One step of the convolution."""
+        return self.convolution_elements * self.convolution_bytes / max(1, self.convolution_columns)
 
 
 MixerKind = Literal[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from planner.domain.model import LayerGroup, Mixer, Model
@@ -19,15 +19,23 @@ class CacheKind:
     state_bytes: float = 0.0
 
 
-def kinds(plan_model: Model, cache_format: str | None, parallel: Parallel, stage: int) -> dict[CacheKind, int]:
+def kinds(
+    plan_model: Model,
+    cache_format: str | None,
+    parallel: Parallel,
+    stage: int,
+    columns: Mapping[str, int] | None = None,
+) -> dict[CacheKind, int]:
     """{kind: layers} of the stage's layers; cross-attention, which keeps no tokens of the sequence, left out.
 
     Entries that the same layers keep with the same window count as one (a latent and its index keys).
+    columns: {mixer kind: steps more that its convolution keeps}.
     """
     inside = stages(plan_model.layers, parallel.pipeline)[stage]
     found: dict[CacheKind, int] = {}
     for group in plan_model.groups:
-        _add(found, group, sum(1 for layer in group.layers if layer in inside), plan_model, cache_format, parallel)
+        count = sum(1 for layer in group.layers if layer in inside)
+        _add(found, group, count, plan_model, cache_format, parallel, columns or {})
     return found
 
 
@@ -42,7 +50,7 @@ def add_speculation(found: dict[CacheKind, int], plan: Plan, parallel: Parallel)
             found[kind] = found.get(kind, 0) + count
     elif speculation.method == "mtp":
         for group in plan.model.prediction_layers:
-            _add(found, group, len(group.layers), plan.model, plan.cache_format, parallel)
+            _add(found, group, len(group.layers), plan.model, plan.cache_format, parallel, {})
 
 
 def _add(
@@ -52,15 +60,18 @@ def _add(
     model: Model,
     cache_format: str | None,
     parallel: Parallel,
+    columns: Mapping[str, int],
 ) -> None:
     if count == 0:
         return
     for mixer in group.mixers:
-        for kind in _of_mixer(mixer, model, cache_format, parallel):
+        for kind in _of_mixer(mixer, model, cache_format, parallel, columns.get(mixer.kind, 0)):
             found[kind] = found.get(kind, 0) + count
 
 
-def _of_mixer(mixer: Mixer, model: Model, cache_format: str | None, parallel: Parallel) -> Iterable[CacheKind]:
+def _of_mixer(
+    mixer: Mixer, model: Model, cache_format: str | None, parallel: Parallel, columns: int
+) -> Iterable[CacheKind]:
     by_window: dict[int | None, float] = {}
     for entry in mixer.cache:
         if entry.role == "cross":
@@ -71,7 +82,7 @@ def _of_mixer(mixer: Mixer, model: Model, cache_format: str | None, parallel: Pa
         yield CacheKind(token_bytes=size, window=window)
     if mixer.state is not None:
         share = heads_per_rank(mixer.state.shards, parallel.tensor) / mixer.state.shards
-        yield CacheKind(state_bytes=mixer.state.bytes_per_sequence * share)
+        yield CacheKind(state_bytes=(mixer.state.bytes_per_sequence + columns * mixer.state.column_bytes) * share)
 
 
 def full_token_bytes(found: dict[CacheKind, int]) -> float:

@@ -23,12 +23,13 @@ def pages(
     windows: bool = True,
     kept_states: Mode = "none",
     chunk_tokens: int = 1,
+    drafted: int = 0,
 ) -> PagedCache:
     """The paged cache of one rank's layers.
 
     windows: whether the engine frees what left a window; without it every layer keeps all tokens.
     kept_states: which recurrent states prefix caching keeps. chunk_tokens: of the recurrent kernels, whole numbers of
-    which make a block where a state is kept for every block.
+    which make a block where a state is kept for every block. drafted: tokens of a step whose states are kept too.
     """
     attention = {kind: count for kind, count in found.items() if kind.token_bytes > 0}
     states = {kind: count for kind, count in found.items() if kind.state_bytes > 0}
@@ -38,7 +39,7 @@ def pages(
         window = next(iter(attention)).window if attention else None
         group = PageGroup(1, block_tokens, _reach(window, batched_tokens))
         return PagedCache(block_tokens * full_token_bytes(attention), (group,))
-    return _hybrid(attention, states, block_tokens, batched_tokens, kept_states, chunk_tokens)
+    return _hybrid(attention, states, block_tokens, batched_tokens, kept_states, chunk_tokens, drafted)
 
 
 def _without_windows(attention: dict[CacheKind, int]) -> dict[CacheKind, int]:
@@ -61,6 +62,7 @@ def _hybrid(
     batched_tokens: int,
     kept_states: Mode,
     chunk_tokens: int,
+    drafted: int,
 ) -> PagedCache:
     largest_token = max((kind.token_bytes for kind in attention), default=0.0)
     largest_state = max((kind.state_bytes for kind in states), default=0.0)
@@ -74,13 +76,18 @@ def _hybrid(
         PageGroup(math.ceil(count / size), max(1, int(page / kind.token_bytes)), _reach(kind.window, batched_tokens))
         for kind, count in attention.items()
     ]
-    groups += [_states(math.ceil(count / size), block, kept_states) for count in states.values()]
+    groups += [_states(math.ceil(count / size), block, kept_states, drafted) for count in states.values()]
     return PagedCache(size * page, tuple(groups))
 
 
-def _states(tables: int, block: int, kept: Mode) -> PageGroup:
-    """Pages of states: one for each block of tokens where all are kept, else the running one and an aligned one."""
-    return PageGroup(tables, block) if kept == "all" else PageGroup(tables, 0, None, 2 if kept == "align" else 1)
+def _states(tables: int, block: int, kept: Mode, drafted: int) -> PageGroup:
+    """Pages of states: one for each block of tokens where all are kept, else the running one and an aligned one.
+
+    Drafted tokens have one each beside them. Source: vLLM, `MambaSpec.max_memory_usage_bytes`.
+    """
+    if kept == "all":
+        return PageGroup(tables, block, None, drafted)
+    return PageGroup(tables, 0, None, (2 if kept == "align" else 1) + drafted)
 
 
 def group_size(counts: list[int]) -> int:

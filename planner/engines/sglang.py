@@ -13,7 +13,7 @@ from dataclasses import replace
 from planner.domain.engine import EngineSettings
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel
-from planner.engines import MemoryLedger, _cache_layers, _demand, _sglang_share, _weights
+from planner.engines import MemoryLedger, _cache_layers, _demand, _sglang_share, _sglang_states, _weights
 from planner.engines._activations import peak_bytes
 from planner.engines._cache_layers import CacheKind
 from planner.engines._catalogue import Figures, figures
@@ -41,10 +41,11 @@ def with_defaults(plan: Plan) -> EngineSettings:
     """Every key filled, by the card, the ranks and the version."""
     declared, chosen = plan.engine, figures(NAME, plan.engine.release)
     batched = declared.max_num_batched_tokens or _sglang_share.by_card(plan, chosen)[0]
+    rows = "longest_pool_rows_with_drafts" if plan.techniques.speculation else "longest_pool_rows"
     return fill(
         declared,
         max_model_len=plan.model.max_context or 2048,
-        max_num_seqs=int(chosen["longest_pool_rows"]),
+        max_num_seqs=int(chosen[rows]),
         max_num_batched_tokens=batched,
         block_size=1,
         memory_fraction=_sglang_share.default_share(plan, chosen),
@@ -72,8 +73,9 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
         kinds = _cache_layers.kinds(plan.model, plan.cache_format, parallel, index)
         if index == parallel.pipeline - 1:
             _cache_layers.add_speculation(kinds, plan, parallel)
-        found.append((tokens_of(kinds, static - size, chosen), size, kinds))
-    tokens, size, kinds = min(found, key=lambda item: item[0])
+        cache, states = _sglang_states.split(plan, kinds, static - size, chosen)
+        found.append((tokens_of(kinds, cache, chosen), size, kinds, states))
+    tokens, size, kinds, states = min(found, key=lambda item: item[0])
     taken = Taken(
         weights=size,
         weights_total=_weights.total(plan, parallel, weights),
@@ -84,7 +86,7 @@ def memory(plan: Plan, sequences: float | None = None) -> MemoryLedger:
     )
     demand = _demand.of(plan, sequences)
     refusal = _refusal(plan, taken, static, before, tokens, kinds)
-    return ledger(plan, taken, _capacity(plan, taken.pool, tokens, kinds, chosen, demand), demand, refusal)
+    return ledger(plan, taken, _capacity(plan, tokens, kinds, states, demand), demand, refusal)
 
 
 def start_line(plan: Plan, result: MemoryLedger) -> str:
@@ -93,26 +95,15 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     return f"KV Cache is allocated. #tokens: {tokens}, size: {result.memory.kv_pool_bytes / GIB:.2f} GB"
 
 
-def tokens_of(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> float:
-    """Tokens of the full pool.
+def tokens_of(kinds: dict[CacheKind, int], cache: float, chosen: Figures) -> float:
+    """Tokens of the full pool: cache / (full bytes + ratio x window bytes), where some layers keep a window.
 
-    state pool = pool r/(1 + r); then tokens = rest / (full bytes + ratio x window bytes), where some layers keep a
-    window and some do not. Sources: mamba_full_memory_ratio r, swa_full_tokens_ratio.
+    Source: swa_full_tokens_ratio.
     """
-    rest = pool - state_pool(kinds, pool, chosen)
     full = sum(count * kind.token_bytes for kind, count in kinds.items() if kind.window is None)
     window = sum(count * kind.token_bytes for kind, count in kinds.items() if kind.window is not None)
     each = full + (float(chosen["window_ratio"]) if full else 1.0) * window
-    return max(0.0, float(int(rest / each))) if each else 0.0
-
-
-def state_pool(kinds: dict[CacheKind, int], pool: float, chosen: Figures) -> float:
-    if not any(kind.state_bytes for kind in kinds):
-        return 0.0
-    if not any(kind.token_bytes for kind in kinds):
-        return pool
-    ratio = float(chosen["state_ratio"])
-    return pool * ratio / (1.0 + ratio)
+    return max(0.0, float(int(cache / each))) if each else 0.0
 
 
 def _activation(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
@@ -134,10 +125,9 @@ def _graphs(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
 
 
 def _capacity(
-    plan: Plan, pool: float, tokens: float, kinds: dict[CacheKind, int], chosen: Figures, demand: _demand.Demand
+    plan: Plan, tokens: float, kinds: dict[CacheKind, int], states: float, demand: _demand.Demand
 ) -> Capacity:
     ranks, state = plan.engine.data_parallel_size, _cache_layers.state_bytes(kinds)
-    states = state_pool(kinds, pool, chosen) / state if state else float("inf")
     promised, expected = max(1, demand.promised_tokens), max(1.0, demand.expected_tokens)
     return Capacity(
         tokens=tokens * ranks,

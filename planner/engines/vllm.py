@@ -17,11 +17,11 @@ from planner.domain.shards import Parallel
 from planner.engines import (
     MemoryLedger,
     _cache_layers,
-    _cache_pages,
     _demand,
     _recurrent_prefixes,
     _vllm_budget,
     _vllm_generation,
+    _vllm_layers,
     _weights,
 )
 from planner.engines._cache_layers import CacheKind
@@ -113,8 +113,8 @@ def prefix_block(plan: Plan) -> int | None:
     if _recurrent_prefixes.mode(plan.model, chosen["recurrent_prefixes"]) == "none":
         return None
     caching = replace(plan, engine=replace(plan.engine, enable_prefix_caching=True))
-    kinds = _cache_layers.kinds(plan.model, plan.cache_format, Parallel.of(plan.engine), 0)
-    return max(group.block_tokens for group in _paged(caching, chosen, kinds).groups) or None
+    kinds = _vllm_layers.of_stage(plan, Parallel.of(plan.engine), chosen, 0)
+    return max(group.block_tokens for group in _vllm_layers.paged(caching, chosen, kinds).groups) or None
 
 
 def start_line(plan: Plan, result: MemoryLedger) -> str:
@@ -123,7 +123,7 @@ def start_line(plan: Plan, result: MemoryLedger) -> str:
     parallel = Parallel.of(settings)
     length = settings.max_model_len or 0
     chosen = _vllm_generation.of_plan(plan)
-    paged = _paged(plan, chosen, _cache_layers.kinds(plan.model, plan.cache_format, parallel, 0))
+    paged = _vllm_layers.paged(plan, chosen, _vllm_layers.of_stage(plan, parallel, chosen, 0))
     blocks = paged.pool_blocks(result.memory.kv_pool_bytes)
     if blocks == 0 or length == 0:
         return f"Available KV cache memory: {gib(result.memory.kv_pool_bytes)}"
@@ -185,26 +185,11 @@ def _latent(model: Model) -> bool:
     return any("latent" in mixer.kind for group in model.groups for mixer in group.mixers)
 
 
-def _paged(plan: Plan, chosen: Figures, found: dict[CacheKind, int]) -> PagedCache:
-    settings = plan.engine
-    kept = _recurrent_prefixes.mode(plan.model, chosen["recurrent_prefixes"])
-    return _cache_pages.pages(
-        found,
-        settings.block_size or 16,
-        settings.max_num_batched_tokens or 2048,
-        windows=bool(chosen["hybrid_cache_manager"]),
-        kept_states=kept if settings.enable_prefix_caching else "none",
-        chunk_tokens=int(chosen["recurrent_chunk_tokens"]),
-    )
-
-
 def _checked(plan: Plan, parallel: Parallel, chosen: Figures, paged: PagedCache) -> PagedCache:
     """The pages that one sequence is checked with at start: of the stage, or of every stage together."""
     if parallel.pipeline == 1 or not chosen["pipeline_check_whole_model"] or plan.engine.num_gpu_blocks_override:
         return paged
-    found = _cache_layers.kinds(plan.model, plan.cache_format, replace(parallel, pipeline=1), 0)
-    _cache_layers.add_speculation(found, plan, parallel)
-    return _paged(plan, chosen, found)
+    return _vllm_layers.paged(plan, chosen, _vllm_layers.of_stage(plan, replace(parallel, pipeline=1), chosen, 0))
 
 
 def _stage(
@@ -212,16 +197,14 @@ def _stage(
 ) -> tuple[int, Taken, PagedCache, dict[CacheKind, int]]:
     """Blocks of one pipeline stage, what its rank takes, its pages and layers."""
     last = index == parallel.pipeline - 1
-    found = _cache_layers.kinds(plan.model, plan.cache_format, parallel, index)
-    if last:
-        _cache_layers.add_speculation(found, plan, parallel)
+    found = _vllm_layers.of_stage(plan, parallel, chosen, index)
     activation = _vllm_budget.activation_bytes(plan, parallel, chosen, last)
     graphs = _vllm_budget.graph_bytes(plan, parallel, chosen)
     inside, start = _vllm_budget.runtime_bytes(plan, parallel, chosen)
     budget = plan.hardware.capacity_bytes * (plan.engine.memory_fraction or 0.0)
     pool = budget - weights - activation - inside
     pool -= (graphs if chosen["graphs_in_budget"] else 0.0) + (start if chosen["context_in_budget"] else 0.0)
-    paged = _paged(plan, chosen, found)
+    paged = _vllm_layers.paged(plan, chosen, found)
     blocks = paged.pool_blocks(pool)
     return blocks, Taken(weights, 0.0, activation, graphs, inside + start, pool), paged, found
 

@@ -19,11 +19,13 @@ INTERACTS: tuple[tuple[str, str], ...]   (other lever, why the two together are 
 def bind(parameters, context) -> Mapping     raw parameters to SI; context resolves references (LeverContext).
 def applies(plan, lever) -> str              "" or why it does nothing here.
 def apply(plan, lever) -> Plan               the plan with the lever pulled.
+def idle(plan) -> Plan                       (may be left out: plan) with the lever pulled where it does nothing, but
+                                             the engine keeps memory for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -85,7 +87,10 @@ def all_levers() -> tuple[ModuleType, ...]:
 def pulled(plan: Plan, lever: LeverUse) -> Plan:
     """The plan with the lever pulled, or as it is where the lever does nothing."""
     module = get(lever.use)
-    found: Plan = plan if module.applies(plan, lever) else module.apply(plan, lever)
+    if module.applies(plan, lever):
+        idle: Callable[[Plan], Plan] | None = getattr(module, "idle", None)
+        return idle(plan) if idle else plan
+    found: Plan = module.apply(plan, lever)
     return found
 
 

@@ -24,7 +24,7 @@ from planner.domain.levers import LeverClass, LeverUse
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
 from planner.levers import LeverContext
-from planner.levers._engine_keys import switch_on
+from planner.levers._engine_keys import set_by_lever, switch_on
 
 NAME = "prefix-caching"
 CLASS: LeverClass = "output-preserving"
@@ -61,6 +61,13 @@ def applies(plan: Plan, lever: LeverUse) -> str:
     if repeated < block:
         return f"{repeated:g} shared tokens do not fill a block of {block}"
     return ""
+
+
+def idle(plan: Plan) -> Plan:
+    """Without a prefix to find, the states of recurrent layers are kept all the same."""
+    if plan.model.state_bytes_per_sequence == 0 or engines.prefix_block(plan) is None:
+        return plan
+    return replace(plan, engine=set_by_lever(plan.engine, enable_prefix_caching=True))
 
 
 def _repeated_tokens(item: RequestClass) -> float:

@@ -13,7 +13,7 @@ class PageGroup:
 
     tables: block tables of this kind (groups of layers). block_tokens: tokens of one block, 0 for a state
     that takes whole blocks whatever the length. window: tokens that are kept at most, with one step's new
-    tokens on top; None keeps all. state_blocks: blocks of a state.
+    tokens on top; None keeps all. state_blocks: blocks of states, whatever the length.
     """
 
     tables: int
@@ -24,13 +24,13 @@ class PageGroup:
     def blocks(self, tokens: int) -> int:
         """Blocks that one sequence of `tokens` takes from the pool.
 
-        all kept: ceil(tokens/block); window: min of that and ceil((window - 1)/block) + 1; state: fixed.
+        all kept: ceil(tokens/block); window: min of that and ceil((window - 1)/block) + 1; states: fixed.
         `window` already holds the step's tokens. Source: vLLM, `max_memory_usage_bytes` of each cache spec.
         """
         if self.block_tokens == 0:
             return self.tables * self.state_blocks
         if self.window is None:
-            return self.tables * math.ceil(tokens / self.block_tokens)
+            return self.tables * (math.ceil(tokens / self.block_tokens) + self.state_blocks)
         return self.tables * (math.ceil(min(tokens, self.window) / self.block_tokens) + 1)
 
 
