@@ -12,6 +12,8 @@ from planner.output.json import result_of
 from planner.pipeline import Judgement, judge_document
 
 ORDER = tuple(Verdict)
+# Declared, for a larger card also has other defaults: more tokens in a step, and with them longer gaps.
+SIZES = {"max_model_len": 4096, "max_num_seqs": 256, "max_num_batched_tokens": 2048}
 FEW = settings(max_examples=40, deadline=None)
 
 
@@ -52,7 +54,7 @@ def spec(**changes: Any) -> dict[str, Any]:
                 "compute": {"fp16": f"{values['compute']:.6f} TFLOP/s"},
             }
         },
-        "engine": {"name": values["engine"]} | ({"max_model_len": 4096} if values["engine"] != "ideal" else {}),
+        "engine": {"name": values["engine"]} | ({} if values["engine"] == "ideal" else SIZES),
         "workload": {
             "load": {"concurrency": values["concurrency"]},
             "classes": [{"name": "all", "prompt_tokens": values["prompt"], "output_tokens": values["output"]}],
