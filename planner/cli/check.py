@@ -43,10 +43,14 @@ def check(
 ) -> None:
     """Validate and evaluate specs, print findings and verdicts.
 
-    A folder stands for the specs below it. All specs are checked; none hides another.
+    A folder stands for the specs below it; its other YAML files are counted. All specs are checked; none hides
+    another.
     """
-    judgements = judge_all(specs, sets)
+    skipped: list[Path] = []
+    judgements = judge_all(specs, sets, skipped)
     status = options.exit_status(judgements, strict=strict, fail_on=fail_on)
-    shown = outputs.Options(color=options.colored(color, output), failed=status != 0, verbose=verbose)
+    shown = outputs.Options(
+        color=options.colored(color, output), failed=status != 0, verbose=verbose, skipped=len(skipped)
+    )
     write(outputs.render(output_format, judgements, shown), output)
     raise SystemExit(status)

@@ -19,9 +19,12 @@ AT_ONCE = 25
 """Specs handed to a process together."""
 
 
-def judge_all(specs: Sequence[Path], sets: Sequence[str] = ()) -> list[Judgement]:
-    """Every spec that `specs` stands for, in order; what names nothing is a judgement that could not be made."""
-    files, faults = source.expand(specs)
+def judge_all(specs: Sequence[Path], sets: Sequence[str] = (), skipped: list[Path] | None = None) -> list[Judgement]:
+    """Every spec that `specs` stands for, in order; what names nothing is a judgement that could not be made.
+
+    skipped: takes the YAML files of folders that are no planner documents.
+    """
+    files, faults = source.expand(specs, skipped)
     today = options.today()
     judgements = _judged(files, partial(_judge, today=today, sets=tuple(sets)))
     missing = [

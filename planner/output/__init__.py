@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """color: ANSI colours. failed: whether the run as a whole fails. verbose: notes whole, in text."""
+    """color: ANSI colours. failed: whether the run as a whole fails. verbose: notes whole, in text.
+
+    skipped: YAML files of folders that are no planner documents.
+    """
 
     color: bool = False
     failed: bool = False
     verbose: bool = False
+    skipped: int = 0
 
 
 def names() -> tuple[str, ...]:

@@ -19,14 +19,14 @@ from planner.pipeline import Judgement
 SCHEMA_VERSION = "1"
 
 
-def render(judgements: Sequence[Judgement], _options: Options) -> str:
+def render(judgements: Sequence[Judgement], options: Options) -> str:
     """One object, keys in a fixed order, no number that JSON lacks.
 
     A result a line, each turned to text before the next: with `indent` Python's slow encoder would run, and a
     thousand results would be held twice.
     """
     results = ",\n".join(json.dumps(result_of(item), ensure_ascii=True, allow_nan=False) for item in judgements)
-    return f'{{"schema_version": "{SCHEMA_VERSION}", "results": [\n{results}\n]}}\n'
+    return f'{{"schema_version": "{SCHEMA_VERSION}", "results": [\n{results}\n], "skipped": {options.skipped}}}\n'
 
 
 def result_of(judgement: Judgement) -> dict[str, Any]:

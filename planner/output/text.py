@@ -38,6 +38,9 @@ def render(judgements: Sequence[Judgement], options: Options) -> str:
         lines += (line for finding in shown for line in _finding(finding, options))
         lines += _folded(judgement, folded, options)
         lines += _verdict(judgement, options)
+    if options.skipped:
+        files = "1 file" if options.skipped == 1 else f"{options.skipped:,} files"
+        lines.append(f"{files} skipped: not planner documents")
     if len(judgements) > 1:
         lines.append(_summary(judgements))
     return "".join(f"{line}\n" for line in lines)
@@ -88,11 +91,16 @@ def _verdict(judgement: Judgement, options: Options) -> Iterator[str]:
     expected = " (as expected)" if judgement.verdict is judgement.expected is not Verdict.FEASIBLE else ""
     if not judgement.judged:
         word, expected = "could not be judged", ""
-    elif not judgement.is_deployment and judgement.verdict is Verdict.FEASIBLE:
+    elif _is_valid(judgement):
         word = _paint("valid", COLORS[Verdict.FEASIBLE], options)
     yield f"{plain_line(judgement.file)}: {word}{expected}"
     if judgement.result is not None:
         yield from (f"    {line}" for line in _figures(judgement))
+
+
+def _is_valid(judgement: Judgement) -> bool:
+    """Of what is no deployment: nothing but its text is judged."""
+    return judgement.judged and not judgement.is_deployment and judgement.verdict is Verdict.FEASIBLE
 
 
 def _figures(judgement: Judgement) -> Iterator[str]:
@@ -153,6 +161,8 @@ def _statistic(result: PlanResult, metric: str) -> str:
 
 
 def _summary(judgements: Sequence[Judgement]) -> str:
-    counts = {verdict: sum(item.verdict is verdict for item in judgements) for verdict in Verdict}
-    parts = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
+    """Deployments by verdict; a Base, a Project or a catalogue file that holds is valid, not feasible."""
+    words = Counter("valid" if _is_valid(item) else item.verdict.value for item in judgements)
+    order = (*(verdict.value for verdict in Verdict), "valid")
+    parts = ", ".join(f"{words[word]} {word}" for word in order if words[word])
     return f"{len(judgements)} specs: {parts}"

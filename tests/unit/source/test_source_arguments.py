@@ -43,7 +43,8 @@ def names(*paths: str) -> list[str]:
     return [file.as_posix() for file in files]
 
 
-FOUND = [f"specs/{name}.yaml" for name in ("a", "b", "broken", "json", "newer", "quoted")]
+# "binary" cannot be read, so that it is reported
+FOUND = [f"specs/{name}.yaml" for name in ("a", "b", "binary", "broken", "json", "newer", "quoted")]
 
 
 def test_a_folder_stands_for_its_specs_sorted() -> None:
@@ -77,3 +78,33 @@ def test_broken_links_are_reported_when_read(folder: Path) -> None:
     files, _ = source.expand([Path("specs/team")])
     assert [file.as_posix() for file in files] == ["specs/team/c.yaml", "specs/team/gone.yaml"]
     assert source.load(files[1])[1][0].id == "file-not-found"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("bom.yaml", ("\ufeff" + OURS).encode()),
+        ("wide.yaml", OURS.encode("utf-16")),
+        ("wide-without-mark.yaml", OURS.encode("utf-16-le")),
+        ("latin.yaml", OURS.encode() + b"# caf\xe9"),
+        ("small.yaml", b"apiversion: planner/v1\nkind: Deployment\n"),
+        ("snake.yaml", b"api_version: planner/v1\n"),
+        ("unversioned.yaml", b"kind: Deployment\nmetadata: {name: a}\n"),
+        ("sections.yaml", b"# a plan\nmodel: {}\nhardware: {}\n"),
+        ("unversioned-flow.yaml", b"{metadata: {name: a}, engine: {name: vllm}}\n"),
+        ("loud.YAML", OURS.encode()),
+        ("short.yml", OURS.encode()),
+        ("loud.YML", OURS.encode()),
+    ],
+)
+def test_what_looks_like_a_spec_is_never_passed_over(folder: Path, name: str, data: bytes) -> None:
+    (folder / "look").mkdir()
+    (folder / "look" / name).write_bytes(data)
+    assert names("look") == [f"look/{name}"]
+
+
+def test_what_is_passed_over_is_counted(folder: Path) -> None:
+    (folder / "specs" / "compose.yml").write_text("services:\n  chat: {image: x, model: y}\n")
+    skipped: list[Path] = []
+    source.expand([Path("specs")], skipped)
+    assert [file.name for file in skipped] == ["compose.yml", "kubernetes.yaml", "mention.yaml"]
