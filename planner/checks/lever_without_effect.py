@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner import levers
-from planner.domain.evaluation import PlanResult
+from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.evaluation.configure import configure
 from planner.findings import Finding, Severity
@@ -34,6 +34,8 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         use = step.lever
         if use.status == "reject" or use.source == "default" or step.note or step.effect is None or step.effect:
             continue
+        if step.compared is not None and _judged_otherwise(*step.compared):
+            continue
         reason = "" if use.use == "change" else levers.get(use.use).applies(_before(plan, use.path), use)
         yield Finding(
             ID,
@@ -43,6 +45,11 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             use.path,
             {"lever": use.use},
         )
+
+
+def _judged_otherwise(before: Evaluation, after: Evaluation) -> bool:
+    """Whether what is asked for changed: limits, their outcomes, or the estimates held against them."""
+    return before.objectives != after.objectives
 
 
 def _before(plan: Plan, path: str) -> Plan:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from planner.domain import held
 from planner.domain.evaluation import Evaluation, PlanResult
+from planner.domain.loosened import loosened
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
 from planner.format import memory, percent
@@ -50,6 +51,7 @@ def section(
         icon=icon,
         tone=tone,
         sentence=_sentence(name, deployed(plan, _pools(result)), plan, result, findings, verdict)
+        + _loosened(plan, result)
         + _expected(plan, verdict),
         binds=f"{bound.limit.capitalize()}. {bound.sentence}",
         next_step=_next(findings, verdict, result, analysis),
@@ -69,6 +71,15 @@ def _plural(number: int, noun: str) -> str:
 
 def _invalid(findings: Sequence[Finding]) -> str:
     return f"The spec has {_plural(len(_errors(findings)), 'error')}; nothing was evaluated."
+
+
+def _loosened(plan: Plan, result: PlanResult) -> str:
+    """What was asked for first, where a change that ships asks for less."""
+    found = loosened(plan, result)
+    if not found:
+        return ""
+    said = "; ".join(f"{item.name} {item.change}" for item in found)
+    return f" {'A limit was' if len(found) == 1 else 'Limits were'} loosened by a change: {said}."
 
 
 def _expected(plan: Plan, verdict: Verdict) -> str:
