@@ -118,3 +118,31 @@ def test_guidellm_one_run_a_benchmark() -> None:
 def test_guidellm_open_loop() -> None:
     (run,) = measured("guidellm-0.8.1-poisson.json").runs
     assert (run.load.kind, run.load.rate_per_s, run.load.process) == ("rate", 4.0, "poisson")
+
+
+def test_genai_perf() -> None:
+    """First tokens after 60, 63, 66, 69 and 72 ms in turn, 24 of them; gaps of 8, 8.25, 8.5 and 8.75 ms in turn."""
+    found = measured("genai-perf-0.0.16.json")
+    (run,) = found.runs
+    assert found.tool == "genai-perf"
+    assert (run.load.concurrency, run.load.requests, run.prompt_tokens, run.output_tokens) == (4, None, 256, 32)
+    assert seen(run)["time_to_first_token.mean"] == pytest.approx(0.06575)
+    assert seen(run)["time_per_output_token.mean"] == pytest.approx(0.008375)
+    assert seen(run)["output_tokens_per_second"] == pytest.approx(393.3922397233961)
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "txt"])
+def test_llama_bench(form: str) -> None:
+    """512 prompt tokens at 10,500 a second; 128 answer tokens at 128; both at 470 together; then behind 4096 cached."""
+    found = measured(f"llama-bench-b11434.{form}")
+    prompt, answer, both, deep_prompt, deep_answer = found.runs
+    assert found.subject.engine == "llama-cpp" and found.subject.cache == ""
+    assert found.date == ("" if form == "txt" else "2026-11-30")
+    assert seen(prompt) == {"prefill.mean": pytest.approx(512 / 10_500, rel=1e-4)}
+    assert seen(answer) == {"inter_token_latency.mean": pytest.approx(1 / 128, rel=1e-4)}
+    assert (answer.prompt_tokens, answer.output_tokens, answer.load.concurrency) == (1, 128, 1)
+    assert seen(both) == {"request_latency.mean": pytest.approx(640 / 470, rel=1e-4)}
+    assert deep_prompt.unusable == "a prompt behind 4096 cached tokens"
+    assert (deep_answer.prompt_tokens, seen(deep_answer)["inter_token_latency.mean"]) == (
+        4096, pytest.approx(1 / 110, rel=1e-4)
+    )  # fmt: skip
