@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from planner import levers
 from planner.domain.evaluation import Evaluation, PlanResult
+from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
 from planner.evaluation.configure import configure
 from planner.findings import Finding, Severity
@@ -36,7 +37,7 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             continue
         if step.compared is not None and _judged_otherwise(*step.compared):
             continue
-        reason = "" if use.use == "change" else levers.get(use.use).applies(_before(plan, use.path), use)
+        reason = "" if use.use == "change" else _reason(_before(plan, use.path), use)
         yield Finding(
             ID,
             SEVERITY,
@@ -45,6 +46,13 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             use.path,
             {"lever": use.use},
         )
+
+
+def _reason(before: Plan, use: LeverUse) -> str:
+    """Why it cannot work, else why it moves nothing at this load; "" where the lever knows neither."""
+    module = levers.get(use.use)
+    said: str = module.applies(before, use) or getattr(module, "without_effect", lambda *_: "")(before, use)
+    return said
 
 
 def _judged_otherwise(before: Evaluation, after: Evaluation) -> bool:

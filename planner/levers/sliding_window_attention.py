@@ -80,6 +80,14 @@ def applies(plan: Plan, lever: LeverUse) -> str:
     return ""
 
 
+def without_effect(plan: Plan, lever: LeverUse) -> str:
+    """Where the engine admits longer sequences than the load has, and the window is longer than those of the load."""
+    window, longest = lever.parameters["window"], longest_context(plan)
+    if longest and window >= longest:
+        return f"the window of {window:,} tokens is longer than the context of the load, {longest:,.0f}"
+    return ""
+
+
 def apply(plan: Plan, lever: LeverUse) -> Plan:
     window = lever.parameters["window"]
     chosen = _chosen(plan.model, lever)
