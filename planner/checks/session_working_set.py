@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
+from planner.evaluation.live_sessions import LiveSessions, live_sessions
 from planner.findings import Finding, Severity
-from planner.format import count, memory
+from planner.format import count, duration, memory, percent
 
 ID = "session-working-set"
 SEVERITY = Severity.WARNING
+LEAST = 0.02
+"""Of prompt tokens that could be found and are not, in a run: below it nothing is said."""
 # 50 agents that grow to 60,000 tokens on a pool of some 430,000: https://github.com/vllm-project/vllm/issues/52113
 FAILING = """
 apiVersion: planner/v1
@@ -41,7 +44,9 @@ PASSING = FAILING.replace("sessions: 50", "sessions: 4")
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     held, live = result.shipped.memory.kv_capacity_tokens, _live(plan)
     techniques = result.detail.plan.techniques
-    caching = techniques.prefix_caching and techniques.kv_offload is None
+    caching = techniques.prefix_caching and (
+        techniques.kv_offload is None or result.detail.served.simulated is not None
+    )
     grown = [item for item in plan.workload.classes if item.session is not None and item.session.turns > 1]
     if not held or not live or not caching or not grown or plan.engine.name == "ideal":
         return
@@ -52,14 +57,18 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     working = here * mean
     if working <= held:
         return
+    simulated = live_sessions(result.detail)
+    if simulated is not None and simulated.possible - simulated.hit_rate < LEAST:
+        return
     lost = 1.0 - held / working
+    again = lost * mean if simulated is None else simulated.recomputed_tokens / simulated.turns
     cache = result.shipped.memory.kv_pool_bytes
     yield Finding(
         ID,
         SEVERITY,
         f"{here:g} live sessions of a replica hold {count(working)} tokens between turns ({count(mean)} each on "
         f"average, {count(largest)} at the end), its cache holds {count(held)} ({memory(cache)} a card): about "
-        f"{count(lost * mean)} tokens of every turn are computed again",
+        f"{count(round(again))} tokens of every turn are computed again{_found(simulated)}",
         f"At most {int(held / mean)} sessions a replica, kv-offload to the host, a smaller cache format, or a "
         "session's turns on one replica.",
         "/workload/load",
@@ -68,9 +77,22 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "working_set_tokens": working,
             "kv_capacity_tokens": held,
             "tokens_per_session": mean,
-            "tokens_computed_again_per_turn": lost * mean,
+            "tokens_computed_again_per_turn": again,
             "largest_sessions": int(held / mean),
+            "hit_rate": simulated.hit_rate if simulated else None,
+            "hit_rate_possible": simulated.possible if simulated else None,
+            "recomputed_s_per_session": simulated.recomputed_s if simulated else None,
         },
+    )
+
+
+def _found(simulated: LiveSessions | None) -> str:
+    """What the run found in the cache, and the engine time of a session that goes into computing the rest again."""
+    if simulated is None:
+        return ""
+    return (
+        f"; simulated, a prompt finds {percent(simulated.hit_rate)} of its tokens where {percent(simulated.possible)} "
+        f"have come before, and {duration(simulated.recomputed_s)} of engine time a session go into them"
     )
 
 

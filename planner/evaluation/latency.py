@@ -20,11 +20,23 @@ from typing import Any
 from planner.domain.evaluation import Latency, Percentiles, Throughput
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
-from planner.evaluation.mix import Mix, cached_tokens, images, mix_of, mixture_quantiles, quantile
+from planner.evaluation.mix import (
+    Mix,
+    cached_tokens,
+    growth_tokens,
+    images,
+    mix_of,
+    mixture_quantiles,
+    output_tokens,
+    pause_s,
+    prompt_tokens,
+    quantile,
+)
 from planner.evaluation.operating import Operating, closed, opened
 from planner.evaluation.ranks import engines_of
 from planner.evaluation.service import Service, service_of
 
+MOST_TURNS = 10_000
 STABLE = 0.999
 """Utilisation from which a queue is said to grow without bound."""
 
@@ -161,9 +173,9 @@ def _kingman(service: Service, rate: float, busy: float) -> tuple[float, dict[st
     arrivals = {"constant": 0.0, "poisson": 1.0, "gamma": (load.cv or 1.0) ** 2}[load.process]
     size = service.mean_prefill_s
     sizes = [
-        service.prefill_s(max(prompt - cached_tokens(service.plan, item), 1.0), cached_tokens(service.plan, item))
+        _prefill_of(service, item, (index + 0.5) / 8)
         for item in service.mix.classes
-        for prompt in ([quantile(item.prompt, (i + 0.5) / 8) + images(item) for i in range(8)] if item.prompt else [])
+        for index in range(8 if item.prompt else 0)
     ]
     mean = math.fsum(sizes) / len(sizes) if sizes else size
     variation = math.fsum((value - mean) ** 2 for value in sizes) / len(sizes) / mean**2 if sizes and mean else 0.0
@@ -177,15 +189,16 @@ def _kingman(service: Service, rate: float, busy: float) -> tuple[float, dict[st
 
 def _thinking(service: Service, sessions: float, seats: float) -> Operating:
     """Closed loop with pauses: as many in the engine as sessions x residence / (residence + pause)."""
-    pauses = [item.session.turn_delay_s for item in service.mix.classes if item.session]
-    pause = math.fsum(pauses) / len(pauses) if pauses else 0.0
+    pause = pause_s(service.plan)
     low, high = 1.0, max(sessions, 1.0)
     for _ in range(50):
         middle = (low + high) / 2
         found = _closed(service, middle, seats)
         residence = found.waiting_s + service.mean_prefill_s + max(service.mix.output - 1.0, 0.0) * found.itl_s
         low, high = (middle, high) if sessions * residence / (residence + pause) > middle else (low, middle)
-    return _closed(service, high, seats)
+    found = _closed(service, high, seats)
+    residence = found.waiting_s + service.mean_prefill_s + max(service.mix.output - 1.0, 0.0) * found.itl_s
+    return replace(found, rate_per_s=min(found.rate_per_s, sessions / (residence + pause)))
 
 
 def _periodic(service: Service, seats: float) -> Operating:
@@ -228,9 +241,11 @@ def _latency(service: Service, operating: Operating, mix: Mix) -> Latency:
 
 
 def _prefill_of(service: Service, item: RequestClass, share: float | None) -> float:
-    prompt = (item.prompt.mean if share is None else quantile(item.prompt, share)) if item.prompt else 0.0
+    """Of a quantile of the prompts, or the mean one; of sessions the mean turn."""
     cached = cached_tokens(service.plan, item)
-    return service.prefill_s(max(prompt + images(item) - cached, 1.0), cached)
+    if share is None or item.prompt is None or item.session is not None:
+        return service.prefill_s(max(prompt_tokens(item) - cached, 1.0), cached)
+    return service.prefill_s(max(quantile(item.prompt, share) + images(item) - cached, 1.0), cached)
 
 
 def _mean(mix: Mix, figure: Mapping[str, float]) -> float:
@@ -284,13 +299,15 @@ def _session(service: Service, operating: Operating, mix: Mix, fixed: float) -> 
     session = next((item.session for item in mix.classes if item.session), None)
     if session is None:
         return Percentiles()
-    total = 0.0
-    for turn in range(min(session.turns, 10_000)):
-        grown = turn * session.context_growth_tokens
-        cached = min(grown, mix.cached + grown) if service.plan.techniques.prefix_caching else 0.0
-        fresh = max(mix.prompt + grown - cached - mix.cached, 1.0)
+    item = next(item for item in mix.classes if item.session is session)
+    first = item.prompt.mean + images(item) if item.prompt else 0.0
+    caching, total = service.plan.techniques.prefix_caching, 0.0
+    for turn in range(min(session.turns, MOST_TURNS)):
+        prompt = first + turn * growth_tokens(item)
+        known = prompt - growth_tokens(item) + output_tokens(item) - 1.0 if turn else 0.0
+        cached = min(known, prompt - 1.0) if caching else 0.0
         answer = max(mix.output - 1.0, 0.0) * operating.itl_s
-        total += service.prefill_s(fresh, cached) + answer + operating.waiting_s + fixed
+        total += service.prefill_s(max(prompt - cached, 1.0), cached) + answer + operating.waiting_s + fixed
     return Percentiles(mean=total + session.turn_delay_s * max(session.turns - 1, 0))
 
 

@@ -18,10 +18,11 @@ QUANTILES = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Means over requests, by the shares of the classes. prompt: images included; cached: found in the cache.
+    """Means over requests, by the shares of the classes and the turns of their sessions.
 
-    context: mean tokens in cache while a request decodes, weighted by its steps (long answers count more).
-    longest: tokens promised to one sequence. turns: requests of one arrival, where sessions arrive.
+    prompt: images included; cached: found in the cache. context: mean tokens in cache while a request decodes, weighted
+    by its steps (long answers count more). longest: tokens promised to one sequence. turns: requests of one arrival,
+    where sessions arrive.
     """
 
     classes: tuple[RequestClass, ...]
@@ -43,8 +44,9 @@ class Mix:
 def mix_of(plan: Plan, classes: Sequence[RequestClass] | None = None) -> Mix:
     """Of all classes, or of some."""
     chosen = tuple(classes if classes is not None else plan.workload.classes)
-    total = math.fsum(item.share for item in chosen) or 1.0
-    shares = tuple(item.share / total for item in chosen)
+    weights = [item.share * turns(item) for item in chosen]
+    total = math.fsum(weights) or 1.0
+    shares = tuple(weight / total for weight in weights)
     has_prompt = bool(chosen) and all(item.prompt is not None and item.output is not None for item in chosen)
     mean: Callable[[Callable[[RequestClass], float]], float] = lambda figure: math.fsum(  # noqa: E731
         share * figure(item) for share, item in zip(shares, chosen, strict=True)
@@ -59,8 +61,15 @@ def mix_of(plan: Plan, classes: Sequence[RequestClass] | None = None) -> Mix:
         context=mean(lambda item: output_tokens(item) * context_tokens(item)) / steps,
         longest=max((promised_tokens(item) for item in chosen), default=0.0),
         has_prompt=has_prompt,
-        turns=mean(lambda item: item.session.turns if item.session else 1.0),
+        turns=total / (math.fsum(item.share for item in chosen) or 1.0) if chosen else 1.0,
     )
+
+
+def pause_s(plan: Plan) -> float:
+    """Pause after a request, mean: between the turns of a session, none after its last."""
+    classes = plan.workload.classes
+    pauses = math.fsum(item.share * (turns(item) - 1.0) * item.session.turn_delay_s for item in classes if item.session)
+    return pauses / (math.fsum(item.share * turns(item) for item in classes) or 1.0)
 
 
 def images(item: RequestClass) -> float:
@@ -68,7 +77,27 @@ def images(item: RequestClass) -> float:
 
 
 def prompt_tokens(item: RequestClass) -> float:
-    return item.prompt.mean + images(item) if item.prompt else 0.0
+    """Mean, over the turns where the class has sessions: each sends the context again, longer by what a turn adds."""
+    if item.prompt is None:
+        return 0.0
+    return item.prompt.mean + images(item) + growth_tokens(item) * (turns(item) - 1.0) / 2.0
+
+
+def turns(item: RequestClass) -> float:
+    """Requests that one arrival makes."""
+    return float(item.session.turns) if item.session else 1.0
+
+
+def growth_tokens(item: RequestClass) -> float:
+    """What a turn adds to the context: as declared, and its answer at least."""
+    return max(item.session.context_growth_tokens, output_tokens(item)) if item.session else 0.0
+
+
+def turns_of(plan: Plan) -> float:
+    """Requests that one arrival makes, mean over the classes."""
+    classes = plan.workload.classes
+    total = math.fsum(item.share for item in classes) or 1.0
+    return math.fsum(item.share * turns(item) for item in classes) / total
 
 
 def output_tokens(item: RequestClass) -> float:
@@ -99,12 +128,21 @@ def _second_moment_of(points: tuple[tuple[str, float], ...]) -> float:
 
 
 def cached_tokens(plan: Plan, item: RequestClass) -> float:
-    """Prompt tokens found in the cache, mean. Nothing without the prefix cache."""
-    if not plan.techniques.prefix_caching or item.prefix is None or item.prompt is None:
+    """Prompt tokens found in the cache, mean. Nothing without the prefix cache.
+
+    A turn after the first finds prompt and answer of the one before, but for the last token: of T turns of prompts p
+    that grow by g, with answers of o tokens, (T - 1) / T (p + o - 1 + g (T - 2) / 2) on average.
+    """
+    prefix, many = item.prefix, turns(item)
+    if not plan.techniques.prefix_caching or item.prompt is None or (prefix is None and many <= 1.0):
         return 0.0
-    if item.prefix.hit_rate is not None:
-        return item.prefix.hit_rate * prompt_tokens(item)
-    return min(item.prefix.shared_tokens or 0.0, max(prompt_tokens(item) - 1.0, 0.0))
+    if prefix is not None and prefix.hit_rate is not None:
+        return prefix.hit_rate * prompt_tokens(item)
+    shared = (prefix.shared_tokens if prefix is not None else None) or 0.0
+    first = item.prompt.mean + images(item)
+    known = first + output_tokens(item) - 1.0 + growth_tokens(item) * (many - 2.0) / 2.0
+    found = min(shared, max(first - 1.0, 0.0)) / many + (many - 1.0) / many * known
+    return min(found, max(prompt_tokens(item) - 1.0, 0.0))
 
 
 def promised_tokens(item: RequestClass) -> float:

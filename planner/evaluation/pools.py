@@ -21,7 +21,7 @@ from planner.domain.workload import STATISTICS, Length, Load, Prefix, RequestCla
 from planner.engines import MemoryLedger
 from planner.evaluation import latency
 from planner.evaluation.latency import Served
-from planner.evaluation.mix import images, mix_of
+from planner.evaluation.mix import images, mix_of, pause_s, turns_of
 
 ONE = Length(dict.fromkeys(STATISTICS, 1.0), ("mean",))
 ROUNDS = 40
@@ -99,10 +99,10 @@ def fetch_s(plan: Plan) -> float:
 
 
 def at_rate(plan: Plan, rate_per_s: float) -> Plan:
-    """A pool under arrivals at a rate, as regular as the spec's own."""
+    """A pool under requests at a rate, as regular as the spec's own."""
     declared = plan.workload.load
     process, cv = (declared.process, declared.cv) if declared.kind == "rate" else ("poisson", None)
-    load = Load("rate", rate_per_s=rate_per_s, process=process, cv=cv)
+    load = Load("rate", rate_per_s=rate_per_s / turns_of(plan), process=process, cv=cv)
     classes = tuple(replace(item, load=None) for item in plan.workload.classes)
     return replace(plan, workload=replace(plan.workload, load=load, classes=classes))
 
@@ -177,7 +177,7 @@ def served(plan: Plan, ledgers: Mapping[str, tuple[Plan, MemoryLedger, float | N
         return joined(plan, pools, rate, transfer, waiting_s)
 
     if load.kind == "rate":
-        return at((load.rate_per_s or 0.0) * load.peak)
+        return at((load.rate_per_s or 0.0) * load.peak * turns_of(plan))
     if load.kind == "period":
         return at(1.0 / ((load.period_s or 1.0) * load.actions))
     most = at(1e-6).throughput.max_requests_per_s
@@ -199,8 +199,7 @@ def _loop(plan: Plan, most: float, at: Callable[[float, float], Served]) -> Serv
     """The rate at which a closed loop's requests are inside, in a pause, or in line before the first pool."""
     load = plan.workload.load
     wanted = {"concurrency": load.concurrency, "sessions": float(load.sessions or 1)}.get(load.kind)
-    pauses = [item.session.turn_delay_s for item in plan.workload.classes if item.session]
-    pause = sum(pauses) / len(pauses) if pauses and load.kind == "sessions" else 0.0
+    pause = pause_s(plan) if load.kind == "sessions" else 0.0
 
     def inside(rate: float) -> float:
         return rate * ((at(rate, 0.0).latency.request_latency_s.mean or float("inf")) + pause)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from planner.domain.accelerator import Replicas
 from planner.domain.plan import Plan
 from planner.evaluation.latency import operate, seats_of
-from planner.evaluation.mix import mix_of
+from planner.evaluation.mix import mix_of, turns_of
 from planner.evaluation.operating import MOST_SEATS, Operating
 from planner.evaluation.service import Service, service_of
 
@@ -64,7 +64,7 @@ def target_of(plan: Plan, service: Service, seats: float) -> float:
     ranks = plan.engine.data_parallel_size
     most = min(seats, MOST_SEATS)
     rate = COMFORTABLE * ranks / service.request_s(most)
-    load = replace(plan.workload.load, kind="rate", rate_per_s=rate, peak=1.0)
+    load = replace(plan.workload.load, kind="rate", rate_per_s=rate / turns_of(plan), peak=1.0)
     alone = fixed(replace(plan, workload=replace(plan.workload, load=load)), 1)
     return max(_requests_in_one(replace(service, plan=alone), seats), 1.0)
 

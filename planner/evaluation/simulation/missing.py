@@ -11,6 +11,7 @@ from dataclasses import replace
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served
+from planner.evaluation.mix import turns_of
 from planner.evaluation.simulation.happening import Happening, Shown
 from planner.evaluation.simulation.run import (
     MOST_REQUESTS,
@@ -35,7 +36,7 @@ def failing(whole: Plan, rest: Plan, ledger: MemoryLedger, served: Served) -> Ru
     """Replicas of `whole` fail when the run has warmed up, and `rest` go on. None where the load has no rate."""
     load = whole.workload.load
     shown = shown_of(whole)
-    if load.kind != "rate" or load.requests is not None or shown.share < 1.0 or whole.workload.classes[0].session:
+    if load.kind != "rate" or load.requests is not None or shown.share < 1.0 or turns_of(whole) > 1.0:
         return None
     requests = requests_of(rest, served, 1.0)
     at = requests * WARM_UP / ((load.rate_per_s or 1.0) * load.peak)
@@ -56,7 +57,9 @@ def rolling(plan: Plan, ledger: MemoryLedger, served: Served, at_once: int, away
     """Every replica is replaced while requests come at their mean rate. None where that would be too long a run."""
     load = plan.workload.load
     shown = shown_of(plan)
-    if load.kind != "rate" or load.requests is not None or shown.share < 1.0 or served.operating.overloaded:
+    if load.kind != "rate" or load.requests is not None or shown.share < 1.0 or turns_of(plan) > 1.0:
+        return None
+    if served.operating.overloaded:
         return None
     rate = load.rate_per_s or 1.0
     groups = math.ceil(plan.hardware.replicas.minimum / at_once)
@@ -82,7 +85,7 @@ def rising(plan: Plan, before: int, ledger: MemoryLedger, served: Served) -> tup
     """
     declared, load = plan.hardware.replicas, plan.workload.load
     start = declared.start_time_s
-    if start is None or load.kind != "rate" or load.requests is not None:
+    if start is None or load.kind != "rate" or load.requests is not None or turns_of(plan) > 1.0:
         return None
     shown = shown_of(plan)
     after = 3.0 * (start + EVERY_S) + QUIET_S

@@ -61,7 +61,7 @@ def _one_load(plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[in
     }
     if load.kind in closed:
         spread = [replace(kind, outputs=_spread(kind.outputs)) for kind in kinds]
-        over = drawn.session_s if load.kind == "sessions" else 0.0
+        over = drawn.session_s if load.requests is None else 0.0  # a finite run begins with a burst
         return closed_loop(spread, max(round(closed[load.kind]), 1), drawn.requests, drawn.seed, owners, over)
     if load.kind == "period":
         period = (load.period_s or 1.0) * load.actions

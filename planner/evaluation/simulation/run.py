@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served, seats_of
+from planner.evaluation.mix import turns_of
 from planner.evaluation.pools import apart, fetch_s
 from planner.evaluation.ranks import steppers_of
 from planner.evaluation.replicas import target_of
@@ -85,7 +86,8 @@ def runs(plan: Plan) -> bool:
 def wanted(plan: Plan) -> bool:
     """Whether the load is one that closed forms do not answer: open arrivals, recorded ones, sessions, finite runs."""
     load = plan.workload.load
-    return runs(plan) and (load.kind in ("rate", "sessions", "period", "trace") or load.requests is not None)
+    turns = any(item.session is not None and item.session.turns > 1 for item in plan.workload.classes)
+    return runs(plan) and (load.kind in ("rate", "sessions", "period", "trace") or load.requests is not None or turns)
 
 
 def simulate(
@@ -191,12 +193,12 @@ def scaling_of(plan: Plan, served: Served, shown: Shown) -> Scaling:
 
 
 def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float) -> tuple[float, float]:
-    """A finite run is looked at whole. Of others the first tenth of the arrivals is left out; of live sessions what
-    comes before all have started, and after the last has."""
+    """A finite run is looked at whole. Of others the first tenth of the arrivals is left out; of sessions what comes
+    before the first may have ended, and after the last has started."""
     load = plan.workload.load
     if load.requests is not None or load.kind in ("trace", "period"):
         return 0.0, math.inf
-    if load.kind == "sessions":
+    if load.kind != "period" and turns_of(plan) > 1.0:
         last = max((item.arrival_s for engine in engines for item in engine.done if not item.turn), default=0.0)
         return session_s, last if last > 1.5 * session_s else math.inf
     arrivals = sorted(item.arrival_s for engine in engines for item in engine.done)
@@ -223,16 +225,13 @@ def requests_of(plan: Plan, served: Served, share: float) -> int:
         sessions = min(max(REQUESTS / turns, live * LIFETIMES), most / turns)
         return math.ceil(sessions) if sessions >= live * FEWEST_LIFETIMES else 0
     stays = served.service.mean_prefill_s + max(mix.output - 1.0, 0.0) * served.operating.itl_s
-    inside = {"rate": (load.rate_per_s or 0.0) * load.peak * share * stays}.get(load.kind, 1.0)
-    found = min(max(REQUESTS, inside * RESIDENCES), most)
+    rate = (load.rate_per_s or 0.0) * load.peak * share
+    lifetimes = rate * turns * LIFETIMES * session_s(plan, served)
+    inside = rate * turns * stays if load.kind == "rate" else 1.0
+    found = min(max(REQUESTS, inside * RESIDENCES, lifetimes), most)
+    if found < FEWEST_LIFETIMES / LIFETIMES * lifetimes:
+        return 0
     return max(int(found / turns), 1) if found >= FEWEST else 0
-
-
-def turns_of(plan: Plan) -> float:
-    """Requests of one arrival, mean: the turns of a session."""
-    classes = plan.workload.classes
-    total = math.fsum(item.share for item in classes) or 1.0
-    return math.fsum(item.share * (item.session.turns if item.session else 1) for item in classes) / total
 
 
 def session_s(plan: Plan, served: Served) -> float:
