@@ -76,8 +76,7 @@ def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throu
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
     load = plan.workload.load
     whole = 1.0 / run.share / (load.peak if load.kind == "rate" and load.requests is None else 1.0)
-    turns = load.kind == "sessions" or any(item.session and item.session.turns > 1 for item in plan.workload.classes)
-    finite = load.requests is not None or load.kind == "trace" or turns or found.rejected
+    finite = load.requests is not None or load.kind not in ("rate", "period") or found.rejected
     if not finite:  # an open load that is held serves what comes; the sample's own rate is noise
         return replace(closed, rejected_fraction=found.rejected_fraction)
     cards = plan.hardware.count * max(1, plan.hardware.replicas.minimum)

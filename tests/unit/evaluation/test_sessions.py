@@ -66,7 +66,7 @@ def test_a_rate_counts_sessions() -> None:
 
 def test_too_many_sessions_are_too_much() -> None:
     found = next(item for item in judged("{rate: 50 request/s}").findings if item.id == "load-exceeds-capacity")
-    assert "sessions/s are offered" in found.message
+    assert "300 requests/s (50.0 sessions/s) are offered" in found.message
     assert found.values["offered_requests_per_s"] == 300.0
 
 
