@@ -24,6 +24,8 @@ MULTIPLES = (0.5, 0.75, 1.25, 1.5, 2.0)
 """Of a rate whose capacity is not known, and of a trace."""
 BEYOND = (1.15, 1.3)
 """Of capacity, where a queue with a limit turns away what is too much."""
+HALVINGS = 2
+"""Of the gap between the last rate that is held and the first that is not, where closed forms did not see it."""
 INTERVALS = 60
 LONGEST_TRACE = 20_000
 """Requests of a trace that is run at several rates."""
@@ -44,11 +46,19 @@ def under_load(detail: Detail) -> UnderLoad | None:
     gap = _gap_metric(plan)
     capacity = _capacity(plan)
     points = {declared: _point(plan, run, declared, gap, most)}
-    for rate in _rates(plan, declared, capacity, run):
+
+    def add(rate: float) -> None:
         other = _at(plan, rate, declared)
         tried = _run(other)
         if tried is not None:
             points[rate] = _point(other, tried[0], rate, gap, tried[1])
+
+    for rate in _rates(plan, declared, capacity, run):
+        add(rate)
+    for _ in range(HALVINGS if capacity is not None else 0):
+        between = _between(points, capacity or 0.0)
+        if between is not None:
+            add(between)
     # Closed forms do not see everything: no more than the lowest rate whose queue grew; where that is the declared one,
     # no more than what was served of it.
     if capacity is not None:
@@ -120,6 +130,13 @@ def _rates(plan: Plan, declared: float, capacity: float | None, run: Run) -> lis
     shares = (*SHARES, *BEYOND) if plan.workload.queue is not None else SHARES
     rates = [share * capacity for share in shares] if capacity else [share * declared for share in MULTIPLES]
     return [rate for rate in rates if abs(rate - declared) > 0.02 * declared]
+
+
+def _between(points: Mapping[float, LoadPoint], capacity: float) -> float | None:
+    """Halfway from the last rate that was held to the first below capacity whose queue grew."""
+    grew = [rate for rate, point in points.items() if not point.first_token and rate < capacity]
+    held = [rate for rate, point in points.items() if point.first_token and grew and rate < min(grew)]
+    return (min(grew) + max(held)) / 2.0 if held else None
 
 
 def _point(plan: Plan, run: Run, arrivals_per_s: float, gap: str, most: float | None) -> LoadPoint:

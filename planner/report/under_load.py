@@ -52,9 +52,13 @@ def _notes(found: UnderLoad, bands: Bands) -> tuple[str, ...]:
     notes = [
         f"Every rate is a run through the event simulation, the offered one of {count(found.requests)} requests.",
     ]
-    if bands.latency[0] != bands.latency[1] and not found.overloaded:
-        low, high = (factor(end) for end in bands.latency)
-        notes.append(f"Lines are estimates; the band of latency ({bands.word}) is {low} to {high} of them.")
+    wide = [
+        f"{name} {factor(low)} to {factor(high)}"
+        for name, (low, high) in (("time to first token", bands.first_token), ("time between tokens", bands.latency))
+        if low != high
+    ]
+    if wide and not found.overloaded:
+        notes.append(f"Lines are estimates. Their bands ({bands.word}): {', '.join(wide)} of them.")
     if found.holds_per_s:
         broken = ", ".join(found.breaks)
         notes.insert(0, f"Every objective holds up to {rate(found.holds_per_s, found.noun)}; above it breaks {broken}.")
