@@ -183,6 +183,7 @@ def fitted(path: Place) -> bool:
         or (file == "default" and figure in STAND_INS)
         or (file == "llama-cpp" and figure in ("sequence_s", "launch_s", "first_token_s"))
         or file == "sglang"
+        or (file, figure) == ("hopper", "cache_bandwidth")
     )
     return figure in DEVIATIONS and not elsewhere
 

@@ -42,14 +42,6 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             "Add objectives.inter_token_latency or objectives.time_to_first_token.",
             "/objectives",
         )
-    elif bound and load.kind == "offline":
-        yield Finding(
-            ID,
-            SEVERITY,
-            "a latency is bound, but the load is an endless queue: latency is then what the queue makes it",
-            "Declare load.concurrency or load.rate, or drop the latency objective.",
-            "/workload/load",
-        )
     elif bound and not several and load.kind == "concurrency" and "deadline" not in metrics:
         yield Finding(
             ID,

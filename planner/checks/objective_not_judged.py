@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
+from planner.evaluation.objectives import WAITED_FOR
 from planner.findings import Finding, Severity, Verdict
 
 ID = "objective-not-judged"
@@ -43,11 +44,15 @@ DECLARE = {
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     for item in result.shipped.objectives:
         if item.outcome == "unknown":
-            needed = DECLARE.get(item.objective.partition(".")[0], "what the figure is computed from")
+            metric = item.objective.partition(".")[0]
+            needed = DECLARE.get(metric, "what the figure is computed from")
+            why = "the spec does not say enough"
+            if plan.workload.load.kind == "offline" and metric in WAITED_FOR:
+                needed, why = "load.concurrency or load.rate", "nobody waits for an answer of an endless queue"
             yield Finding(
                 ID,
                 SEVERITY,
-                f"{item.objective} cannot be judged: the spec does not say enough",
+                f"{item.objective} cannot be judged: {why}",
                 f"Declare {needed}, or remove the objective.",
                 item.path,
                 {"limit": item.limit},

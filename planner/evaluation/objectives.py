@@ -37,14 +37,21 @@ def _outcomes(
     classes: Mapping[str, tuple[Latency, Throughput]],
     overloaded: bool,
 ) -> Iterator[ObjectiveOutcome]:
+    for objective, own in _limits(plan, classes, (latency, throughput)):
+        known = plan.workload.load.kind != "offline" or objective.metric not in WAITED_FOR
+        estimate = _estimate(objective, memory, *own, cost) if known else None
+        yield _outcome(objective, estimate, _band(objective, bands), overloaded)
+
+
+def _limits(
+    plan: Plan, classes: Mapping[str, tuple[Latency, Throughput]], whole: tuple[Latency, Throughput]
+) -> Iterator[tuple[Objective, tuple[Latency, Throughput]]]:
+    """Every objective, and the figures that it is held against."""
     for objective in plan.objectives.limits:
-        yield _outcome(
-            objective, _estimate(objective, memory, latency, throughput, cost), _band(objective, bands), overloaded
-        )
+        yield objective, whole
     for item in plan.workload.classes:
-        own = classes.get(item.name, (latency, throughput))
         for objective in item.objectives:
-            yield _outcome(objective, _estimate(objective, memory, *own, cost), _band(objective, bands), overloaded)
+            yield objective, classes.get(item.name, whole)
 
 
 PER_TOKEN = (
@@ -61,6 +68,10 @@ LATENCY_FIELDS = {
     "request_latency": "request_latency_s",
     "session_latency": "session_latency_s",
 }
+
+
+WAITED_FOR = frozenset({*LATENCY_FIELDS, "deadline", "output_tokens_per_second_per_user"})
+"""What nobody waits for in an endless queue: there it is what the seats make it, so more memory would make it worse."""
 
 
 def _estimate(

@@ -28,7 +28,7 @@ def compile_cost(plan: Plan, work: StepWork, figure: Efficiencies) -> StepCost:
     """Divide the work by achieved rates."""
     rates = _Rates(plan, figure)
     kernels, launched = _kernels(work, figure)
-    cache = rates.bandwidth * figure("cache_bandwidth")
+    cache = rates.bandwidth * rates.cache_share
     pair = rates.sixteen * figure("attention")
     weights_read = rates.bandwidth * rates.share("16")
     stages = work.parallel.pipeline
@@ -81,6 +81,15 @@ class _Rates:
     def share(self, kind: str) -> float:
         return self._declared.bandwidth if self._declared else self._figure("bandwidth", kind)
 
+    @property
+    def cache_share(self) -> float:
+        return self._declared.bandwidth if self._declared else self._figure("cache_bandwidth")
+
+    @property
+    def expert_share(self) -> float:
+        """Of the share of other weights: a declared share is one for all reads."""
+        return 1.0 if self._declared else self._figure("expert_bandwidth")
+
     def read_s(self, item: Products) -> float:
         return item.read_bytes / (self.bandwidth * self.share(item.kind))
 
@@ -91,7 +100,7 @@ class _Rates:
 
 def _expert(item: ExpertProducts, rates: _Rates, figure: Efficiencies, ranks: int) -> ExpertCost:
     return ExpertCost(
-        rates.read_s(item.products) / figure("expert_bandwidth"),
+        rates.read_s(item.products) / rates.expert_share,
         rates.arithmetic_s(item.products) / figure("expert_arithmetic"),
         float(item.experts),
         float(item.experts_per_token),

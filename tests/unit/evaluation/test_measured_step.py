@@ -67,3 +67,17 @@ def test_cards_whose_listed_peak_is_half_of_the_chips_come_close_to_it() -> None
     cost = step_cost_of(shipped(plan))
     multiplied = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
     assert cost.linear_arithmetic_s == pytest.approx(2 * multiplied / (165.2e12 * 0.966), rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_declared_share_of_bandwidth_holds_for_all_that_is_read(share: float) -> None:
+    """48 layers with 128 experts of 3 x 2048 x 768 values; a cached token of 48 x 2 x 4 x 128 values of 2 bytes."""
+    text = DISPATCH.replace("ACCELERATOR, count: 2", f"h100-sxm, derate: {{bandwidth: {share}, compute: 0.6}}")
+    document, _ = source.parse(text.replace("data_parallel_size: 2, expert_parallel_size: 2, ", ""))
+    assert document is not None
+    plan, problems = bind.plan(document)
+    assert plan is not None, problems
+    cost = step_cost_of(shipped(plan))
+    (experts,), (attention,) = cost.experts, cost.attention
+    assert experts.read_s == pytest.approx(48 * 128 * 3 * 2048 * 768 * 2 / (3.35e12 * share), rel=0.01)
+    assert attention.read_s == pytest.approx(48 * 2 * 4 * 128 * 2 / (3.35e12 * share), rel=1e-6)
