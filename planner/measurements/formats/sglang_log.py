@@ -12,13 +12,15 @@ from planner.measurements.values import hub_name
 
 TITLE = "start-up log of SGLang"
 N = r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
+# Printed while the pool is made (K and V apart, or one size); since 0.5.23 after the capture of graphs in some cases.
+ALLOCATED = r"KV [Cc]ache (?:is )?allocated\.[^\n]{0,200}?"
 PATTERNS = {
     "weights": re.compile(rf"Load weight end\.[^\n]{{0,600}}?mem usage={N} GB"),
-    "tokens": re.compile(r"KV Cache is allocated\.[^\n]{0,200}?#tokens: ([0-9]{1,15})"),
-    "pool": re.compile(rf"KV Cache is allocated\.[^\n]{{0,200}}?size: {N} GB"),
-    "keys": re.compile(rf"KV Cache is allocated\.[^\n]{{0,200}}?K size: {N} GB"),
-    "values": re.compile(rf"KV Cache is allocated\.[^\n]{{0,200}}?V size: {N} GB"),
-    "graphs": re.compile(rf"Capture cuda graph end\.[^\n]{{0,200}}?mem usage={N} GB"),
+    "tokens": re.compile(rf"{ALLOCATED}#tokens: ([0-9]{{1,15}})"),
+    "pool": re.compile(rf"{ALLOCATED}size: {N} GB"),
+    "keys": re.compile(rf"{ALLOCATED}\bK size: {N} GB"),
+    "values": re.compile(rf"{ALLOCATED}\bV size: {N} GB"),
+    "graphs": re.compile(rf"Capture [a-z ]{{0,40}}(?:cuda|CUDA) graph end\.[^\n]{{0,400}}?mem usage={N} GB"),
     "total": re.compile(r"max_total_num_tokens=([0-9]{1,15})"),
     "running": re.compile(r"max_running_requests=([0-9]{1,9})"),
     "length": re.compile(r"\bcontext_len=([0-9]{1,9})"),
@@ -30,7 +32,11 @@ PATTERNS = {
 
 def matches(content: Content) -> bool:
     head = content.text[: 4 << 20]
-    return "KV Cache is allocated." in head or ("max_total_num_tokens=" in head and "max_running_requests=" in head)
+    return (
+        "KV Cache is allocated." in head
+        or "KV cache allocated." in head
+        or ("max_total_num_tokens=" in head and "max_running_requests=" in head)
+    )
 
 
 def read(content: Content) -> Measurement:

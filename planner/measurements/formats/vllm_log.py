@@ -16,7 +16,7 @@ W = r"([0-9][0-9,]{0,20})"
 PATTERNS = {
     "weights": re.compile(rf"(?:Model loading took|[Ll]oading model weights took) {N} (?:GiB|GB)"),
     "pool": re.compile(rf"Available KV cache memory: {N} (?:GiB|GB)"),
-    "tokens": re.compile(rf"GPU KV cache size: {W} tokens"),
+    "tokens": re.compile(rf"\b[A-Za-z+ ]{{3,20}} KV cache size: {W} tokens"),
     "length": re.compile(rf"Maximum concurrency for {W} tokens per request"),
     "blocks": re.compile(rf"# (?:GPU|cuda) blocks: {W}"),
     "graphs": re.compile(rf"Graph capturing finished in [0-9]{{1,6}} secs?, took {N} (?:GiB|GB)"),
@@ -32,7 +32,7 @@ BLOCK = 16
 
 def matches(content: Content) -> bool:
     head = content.text[: 4 << 20]
-    return "GPU KV cache size: " in head or "# GPU blocks: " in head or "# cuda blocks: " in head
+    return " KV cache size: " in head or "# GPU blocks: " in head or "# cuda blocks: " in head
 
 
 def read(content: Content) -> Measurement:

@@ -146,3 +146,41 @@ def test_llama_bench(form: str) -> None:
     assert (deep_answer.prompt_tokens, seen(deep_answer)["inter_token_latency.mean"]) == (
         4096, pytest.approx(1 / 110, rel=1e-4)
     )  # fmt: skip
+
+
+GIB = 2.0**30
+
+
+def test_log_of_vllm() -> None:
+    found = measured("vllm-log-0.33.0.log")
+    memory, subject = found.memory, found.subject
+    assert memory is not None and not found.runs
+    assert memory.weights_bytes == pytest.approx(7.51 * GIB) and memory.pool_bytes == pytest.approx(61.37 * GIB)
+    assert (memory.pool_tokens, memory.graph_bytes, memory.max_model_len) == (1005488, pytest.approx(0.58 * GIB), 8192)
+    assert (subject.model, subject.engine, subject.version) == ("meta-llama/Llama-3.1-8B-Instruct", "vllm", "0.33.0")
+    assert (subject.tensor_parallel_size, subject.pipeline_parallel_size) == (2, 1)
+
+
+def test_log_of_sglang() -> None:
+    """It prints GB and means GiB: keys and values are 22.42 each."""
+    memory = measured("sglang-log-0.5.23.log").memory
+    assert memory is not None
+    assert memory.weights_bytes == pytest.approx(15.07 * GIB) and memory.pool_bytes == pytest.approx(44.84 * GIB)
+    assert (memory.pool_tokens, memory.graph_bytes) == (367404, pytest.approx(0.47 * GIB))
+    assert (memory.max_num_seqs, memory.max_model_len) == (2048, 131072)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("INFO 09-01 kv_cache_utils.py:1087] GPU KV cache size: 459,280 tokens\n", 459280),
+        ("INFO 02-01 executor_base.py:111] # cuda blocks: 27065, # CPU blocks: 2048\n", 27065 * 16),
+        ("INFO 08-01 gpu_executor.py:102] # GPU blocks: 2,048, # CPU blocks: 512\n", 2048 * 16),
+        ("[2025-01-01] KV Cache is allocated. #tokens: 367404, K size: 22.4 GB, V size: 22.4 GB\n", 367404),
+    ],
+)
+def test_lines_of_older_logs(tmp_path: Path, text: str, tokens: int) -> None:
+    """Lines as earlier releases printed them, from public logs."""
+    (tmp_path / "start.log").write_text(text, "utf-8")
+    found, _ = read(tmp_path / "start.log", name="start.log")
+    assert found is not None and found.memory is not None and found.memory.pool_tokens == tokens
