@@ -198,10 +198,12 @@ class RunsOut:
     """When a deployment whose load grows no longer holds.
 
     month: `2027-05`, None where that is not known or never comes. reason: what gives way, or why there is no month.
+    factor: largest multiple of the declared load that holds, None where that is not known.
     """
 
     month: str | None
     reason: str = ""
+    factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,7 @@ def sequences_that_fit(plan: Plan, ledger: MemoryLedger) -> float | None:
 def run(plan: Plan) -> PlanResult:
     """Baseline, ladder and shipped stack, the largest load that the shipped one holds, and what disturbs it."""
     from planner.evaluation.disturbed import disturbances
+    from planner.evaluation.growth import runs_out
     from planner.evaluation.ladder import climb
     from planner.evaluation.limits import largest_concurrency, largest_context
 
@@ -191,6 +192,7 @@ def run(plan: Plan) -> PlanResult:
         baseline_context=largest_context(bare),
         detail=found,
         disturbed=disturbances(found),
+        runs_out=runs_out(found),
     )
 
 

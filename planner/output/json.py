@@ -44,6 +44,7 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
         "baseline": None,
         "levers": [],
         "disturbed": [],
+        "runs_out": None,
         "provenance": {"catalog": {}, "calibration": None, "assumptions": []},
     }
     if plan is None or result is None:
@@ -56,6 +57,7 @@ def result_of(judgement: Judgement) -> dict[str, Any]:
         baseline=plain(result.baseline),
         levers=[lever_of(step) for step in result.steps],
         disturbed=plain(result.disturbed),
+        runs_out=plain(result.runs_out),
         provenance={
             "catalog": dict(plan.catalogue),
             "calibration": plain(plan.calibration),

@@ -125,6 +125,9 @@ def _figures(judgement: Judgement) -> Iterator[str]:
         joules = cost.joules_per_output_token
         per = f", {printed.quantity(joules, 'joules')} an output token" if joules else ""
         yield f"power       {printed.quantity(cost.watts, 'watts')} on average{per}"
+    out = judgement.result.runs_out
+    if out is not None:
+        yield f"growth      {f'runs out in {out.month}: ' if out.month else ''}{plain_line(out.reason)}"
     for item in shipped.objectives:
         yield f"objective   {plain_line(item.objective)}: {item.outcome}"
 

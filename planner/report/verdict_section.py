@@ -10,7 +10,7 @@ from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.loosened import loosened
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
-from planner.format import memory, percent
+from planner.format import memory, percent, significant
 from planner.report.analysis_types import Analysis
 from planner.report.binding import bound_of, needed_bytes
 from planner.report.deployment import deployed, facts
@@ -57,7 +57,7 @@ def section(
         next_step=_next(findings, verdict, result, analysis),
         objectives=_objectives(shipped),
         headlines=_headlines(plan, result),
-        facts=facts(plan, _pools(result)),
+        facts=(*facts(plan, _pools(result)), *_growth(plan, result)),
     )
 
 
@@ -88,6 +88,18 @@ def _expected(plan: Plan, verdict: Verdict) -> str:
     if plan.expect == verdict.value:
         return " That is the verdict which the spec expects."
     return f" The spec expects another verdict: {plan.expect}."
+
+
+def _growth(plan: Plan, result: PlanResult) -> tuple[Labelled, ...]:
+    """The declared growth, and when the deployment runs out under it."""
+    growth, found = plan.workload.growth, result.runs_out
+    if growth is None or found is None:
+        return ()
+    grows = f"{percent(growth.rate_per_month)} a month from {growth.since}"
+    if found.month is None:
+        return (Labelled("Growth", f"{grows}: {found.reason}"),)
+    times = "" if found.factor is None else f" at {significant(found.factor)} times the load"
+    return (Labelled("Growth", f"{grows}: runs out in {found.month}{times} ({found.reason})"),)
 
 
 def _pools(result: PlanResult) -> dict[str, Plan]:
