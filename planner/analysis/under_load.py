@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from planner import evaluation
 from planner.domain.plan import Plan
+from planner.engines import MemoryLedger
 from planner.evaluation import Detail, simulation
 from planner.evaluation.capacity import at_rate, known_largest_rate
+from planner.evaluation.latency import Served
 from planner.evaluation.simulation import Run
 from planner.report.analysis_types import LoadInterval, LoadPoint, UnderLoad
 from planner.traffic import series as over_time
@@ -83,11 +85,17 @@ def under_load(detail: Detail) -> UnderLoad | None:
 
 def _run(plan: Plan) -> tuple[Run, float | None] | None:
     """A run of the plan's load; and the requests a second that are served where its queue grows without bound."""
-    closed = evaluation.detail(plan)
-    run = simulation.simulate(closed.running, closed.ledger, closed.served)
+    made: list[tuple[Plan, Run | None]] = []
+
+    def simulator(running: Plan, ledger: MemoryLedger, served: Served) -> Served:
+        made.append((running, simulation.simulate(running, ledger, served)))
+        return served
+
+    closed = evaluation.detail(plan, simulator=simulator)
+    running, run = made[-1]
     if run is None:
         return None
-    most = simulation.served_at_most(closed.running, run)
+    most = simulation.served_at_most(running, run)
     if most is None and closed.served.operating.overloaded and plan.workload.queue is None:
         most = closed.evaluation.throughput.max_requests_per_s
     return run, most

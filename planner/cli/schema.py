@@ -15,7 +15,7 @@ from planner.cli.writing import write
 @click.option("--write", "writing", is_flag=True, help="Compose the committed files from the core and the modules.")
 @click.option("--check", "checking", is_flag=True, help="Write nothing; fail when a committed file is stale.")
 def schema(kind: str, writing: bool, checking: bool) -> None:
-    """Print the JSON Schema of KIND: deployment, base, accelerator, model, project, result or simulation."""
+    """Print the JSON Schema of KIND: deployment, base, accelerator, model, project, result, simulation or sweep."""
     if kind not in composer.kinds():
         near = difflib.get_close_matches(kind, composer.kinds(), n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"It is one of {', '.join(composer.kinds())}."

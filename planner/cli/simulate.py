@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from planner import units
 from planner.cli import options
-from planner.cli.parameters import FILE, SPEC
+from planner.cli.parameters import FILE, SPEC, not_empty
 from planner.cli.progress import Progress
 from planner.cli.writing import CouldNotError, write
 from planner.output import Options
@@ -18,6 +19,9 @@ from planner.quoting import visible
 from planner.simulate import Asked, NotSimulatedError, Simulated, simulated
 
 MOST_REQUESTS = 1_000_000
+MOST_RATES = 1_000
+MOST_SEEDS = 10_000
+LARGEST_SEED = 2**31
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -47,6 +51,42 @@ def _is_number(text: str) -> bool:
     return True
 
 
+class Rates(Quantity):
+    """Several rates with commas between them."""
+
+    def __init__(self) -> None:
+        super().__init__("arrival-rate", "rates", bare=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        rates = tuple(super(Rates, self).convert(item.strip(), param, ctx) for item in str(value).split(","))
+        if len(rates) > MOST_RATES:
+            self.fail(f"{len(rates):,} rates; {MOST_RATES:,} at most", param, ctx)
+        return rates
+
+
+class Seeds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Whole numbers and ranges: 1,2,5 or 0..9."""
+
+    name = "seeds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for item in str(value).split(","):
+            first, dots, last = item.strip().partition("..")
+            ends = (first, last) if dots else (first, first)
+            if not all(end.isascii() and end.isdigit() and len(end) < 11 for end in ends):
+                self.fail(f"{item.strip()!r} is no seed; write 1,2,5 or 0..9", param, ctx)
+            low, high = int(ends[0]), int(ends[1])
+            if high > LARGEST_SEED or low > high or len(found) + high - low >= MOST_SEEDS:
+                self.fail(f"{item.strip()!r}: up to {MOST_SEEDS:,} seeds from 0 to {LARGEST_SEED}, upwards", param, ctx)
+            found += range(low, high + 1)
+        return tuple(found)
+
+
 @click.command(
     epilog="\b\nExamples:\n  planner simulate specs/chat-8b-l4.yaml\n"
     "  planner simulate specs/chat-8b-l4.yaml --rate 0.5"
@@ -60,7 +100,12 @@ def _is_number(text: str) -> bool:
     help="Arrivals at this rate: requests a second, or with a unit. A trace is made as dense.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N", help="Of arrivals and lengths."
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of arrivals and lengths.",
 )
 @click.option(
     "--requests",
@@ -72,6 +117,10 @@ def _is_number(text: str) -> bool:
     "--duration", type=Quantity("time", "time"), metavar="TIME", help="For how long they arrive, such as '10 minute'."
 )
 @click.option("--interval", type=Quantity("time", "time"), metavar="TIME", help="Of the time series, such as '10 s'.")
+@click.option("--rates", type=Rates(), metavar="RATE,...", help="A sweep: a run at each of these rates.")
+@click.option("--seeds", type=Seeds(), metavar="N..N", help="A sweep: a run with each of these seeds, 0..9 or 1,5.")
+@click.option("--scheduler", callback=not_empty, metavar="ADDRESS", help="Make the sweep on this Dask cluster.")
+@click.option("--results", type=FILE, help="Keep the runs of a sweep here; what is there is not made again.")
 @click.option(
     "--format",
     "output_format",
@@ -92,6 +141,10 @@ def simulate(
     requests: int | None,
     duration: float | None,
     interval: float | None,
+    rates: tuple[float, ...] | None,
+    seeds: tuple[int, ...] | None,
+    scheduler: str | None,
+    results: Path | None,
     output_format: str,
     output: Path | None,
     strict: bool,
@@ -102,6 +155,8 @@ def simulate(
 
     Prints percentiles, what was served and turned away, and what happened over time. The same call gives the same
     bytes. The exit status is that of check, with the figures of this run.
+
+    --rates and --seeds make a sweep, a run of every rate with every seed: a table that judges nothing, exit status 0.
     """
     if spec.is_dir():
         raise click.UsageError(f"SPEC is one file; {visible(spec.as_posix())} is a folder.")
@@ -109,11 +164,31 @@ def simulate(
         if path is not None and not os.path.lexists(path):
             raise CouldNotError(f"there is no file {visible(path.as_posix())}")
     asked = Asked(seed, rate, _reference(trace, spec), requests, duration, interval)
+    _one_way(click.get_current_context(), rates is not None or seeds is not None)
+    if rates is not None or seeds is not None:
+        from planner.cli.sweep import sweep
+
+        points = ((rate,) if rates is None else rates, (seed,) if seeds is None else seeds)
+        where = (scheduler, results)
+        raise SystemExit(sweep(spec, asked, points, sets, where, output_format, output, options.colored(color, output)))
     found = _run(spec, asked, sets)
     status = options.exit_status([found.judgement], strict=strict, fail_on="error")
     shown = Options(color=options.colored(color, output), failed=status != 0)
     write(_printed(found, output_format, shown), output)
     raise SystemExit(status)
+
+
+def _one_way(context: click.Context, several: bool) -> None:
+    """Refuse options that exclude each other, and options of a sweep where there is none."""
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    for one, other in (("rate", "rates"), ("seed", "seeds")):
+        if {one, other} <= given:
+            raise click.UsageError(f"--{one} and --{other} exclude each other: keep one.")
+    for name in ("scheduler", "results"):
+        if name in given and not several:
+            raise click.UsageError(f"--{name} is for a sweep: add --rates or --seeds.")
+    if several and "interval" in given:
+        raise click.UsageError("--interval is for one run: a sweep prints no time series.")
 
 
 def _run(spec: Path, asked: Asked, sets: tuple[str, ...]) -> Simulated:

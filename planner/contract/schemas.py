@@ -16,7 +16,7 @@ from planner.contract.compiling import Compiler, Schema
 VERSION = "planner/v1"
 _SHARES = ("share", "positive-share")
 # What the planner prints is described by a schema too, but is no kind of document.
-_NOT_KINDS = frozenset({"result", "simulation"})
+_NOT_KINDS = frozenset({"result", "simulation", "sweep"})
 
 
 @cache

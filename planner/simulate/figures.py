@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.evaluation.simulation import Run
 from planner.output.json import SCHEMA_VERSION, finding_of, plain
+from planner.pipeline import Judgement
 from planner.simulate.run import Simulated
+from planner.simulate.running import Ran
 from planner.traffic.outcome import Outcome
+from planner.traffic.series import Interval
 
 LATENCIES = (
     ("queue_wait_s", "waiting"),
@@ -41,30 +43,33 @@ def as_json(found: Simulated) -> str:
 
 def figures(found: Simulated) -> dict[str, Any]:
     """What a run says, by the names of the contract."""
-    judgement, run = found.judgement, found.run
-    document = judgement.document
-    body: dict[str, Any] = {
+    judgement = found.judgement
+    result = judgement.result
+    return {
         "schema_version": SCHEMA_VERSION,
-        "spec": {
-            "path": judgement.file,
-            "name": judgement.plan.name if judgement.plan else None,
-            "sha256": document.sha256 if document else None,
-        },
+        "spec": spec_of(judgement),
         "verdict": judgement.verdict.value,
         "findings": [finding_of(item) for item in judgement.findings],
-        "run": None,
-        "objectives": [],
+        "run": run_of(found.ran, found.series) if found.ran is not None else None,
+        "objectives": plain(result.shipped.objectives) if result is not None else [],
     }
-    result = judgement.result
-    if result is not None:
-        body["objectives"] = plain(result.shipped.objectives)
-    if run is not None and result is not None:
-        body["run"] = _run(found, run, result)
-    return body
 
 
-def _run(found: Simulated, run: Run, result: PlanResult) -> dict[str, Any]:
-    plan: Plan = result.detail.plan
+def spec_of(judgement: Judgement) -> dict[str, Any]:
+    document = judgement.document
+    return {
+        "path": judgement.file,
+        "name": judgement.plan.name if judgement.plan else None,
+        "sha256": document.sha256 if document else None,
+    }
+
+
+def run_of(found: Ran, series: Sequence[Interval] = ()) -> dict[str, Any] | None:
+    """The figures of a run; None where nothing was run."""
+    run = found.run
+    if run is None:
+        return None
+    plan: Plan = found.result.detail.plan
     outcome = run.outcome
     whole = 1.0 / run.share
     return {
@@ -81,7 +86,7 @@ def _run(found: Simulated, run: Run, result: PlanResult) -> dict[str, Any]:
             "requests_per_s": outcome.requests_per_s * whole,
             "output_tokens_per_s": outcome.output_tokens_per_s * whole,
             "total_tokens_per_s": outcome.total_tokens_per_s * whole,
-            "goodput_requests_per_s": _goodput(found, outcome) * whole,
+            "goodput_requests_per_s": found.kept / outcome.duration_s * whole if outcome.duration_s else 0.0,
             "goodput_fraction": found.kept / found.looked_at if found.looked_at else 0.0,
         },
         "rejected": {
@@ -109,7 +114,7 @@ def _run(found: Simulated, run: Run, result: PlanResult) -> dict[str, Any]:
             }
             for name, own in run.by_class.items()
         },
-        "series": [plain(item) for item in found.series],
+        "series": [plain(item) for item in series],
     }
 
 
@@ -126,8 +131,10 @@ def _statistics(found: Mapping[str, float], fixed: float) -> dict[str, float | N
     return {name: found[name] + fixed if name in found else None for name in STATISTICS}
 
 
-def _load(found: Simulated, plan: Plan) -> dict[str, Any]:
+def _load(found: Ran, plan: Plan) -> dict[str, Any]:
+    """capacity_per_s: of what the load counts (requests, sessions), from which the queue grows."""
     load = plan.workload.load
+    most = found.result.shipped.throughput.max_requests_per_s
     return {
         "kind": load.kind,
         "rate_per_s": load.rate_per_s,
@@ -137,19 +144,8 @@ def _load(found: Simulated, plan: Plan) -> dict[str, Any]:
         "trace": load.trace,
         "scale": load.scale if load.kind == "trace" else None,
         "peak": load.peak,
-        "capacity_per_s": _capacity(found),
+        "capacity_per_s": most / found.result.detail.served.service.mix.turns if most else None,
     }
-
-
-def _capacity(found: Simulated) -> float | None:
-    """What the load counts (requests, sessions), a second, from which the queue grows."""
-    result = found.judgement.result
-    most = result.shipped.throughput.max_requests_per_s if result else None
-    return most / result.detail.served.service.mix.turns if result and most else None
-
-
-def _goodput(found: Simulated, outcome: Outcome) -> float:
-    return found.kept / outcome.duration_s if outcome.duration_s else 0.0
 
 
 def _cache_used(run: Run) -> float | None:

@@ -27,7 +27,7 @@ LABEL = 12
 
 def as_text(found: Simulated, options: Options) -> str:
     """Figures, then the findings and the verdict as `planner check` prints them."""
-    lines = list(_run(found)) if found.run is not None else []
+    lines = list(_run(found)) if found.ran is not None else []
     return "".join(f"{line}\n" for line in lines) + judged([found.judgement], options)
 
 

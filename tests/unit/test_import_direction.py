@@ -106,6 +106,7 @@ OUTSIDE: dict[str, set[str]] = {
     "pint": {"units"},
     "yaml": {"source", "catalogue", "engines._catalogue", "evaluation.efficiencies", "evaluation.power_figures"},
     "huggingface_hub": {"cli"},
+    "distributed": {"cli.cluster"},
 }
 
 # A spec is untrusted text: what judges it reaches no network and starts no program.
