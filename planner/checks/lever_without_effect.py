@@ -33,15 +33,20 @@ PASSING = FAILING.replace("output_tokens: 500", "output_tokens: 500, prefix: {sh
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     for step in result.steps:
         use = step.lever
-        if use.status == "reject" or use.source == "default" or step.note or step.effect is None or step.effect:
+        if use.status == "reject" or use.source == "default" or step.note or step.effect is None:
+            continue
+        if step.effect and not hasattr(levers.get(use.use), "idle"):
             continue
         if step.compared is not None and _judged_otherwise(*step.compared):
             continue
         reason = "" if use.use == "change" else _reason(_before(plan, use.path), use)
+        if step.effect and not reason:
+            continue
         yield Finding(
             ID,
             SEVERITY,
-            f"{use.title} has no effect here" + (f": {reason}" if reason else ": what it lowers does not bind"),
+            f"{use.title} {'only costs' if step.effect else 'has no effect'} here"
+            + (f": {reason}" if reason else ": what it lowers does not bind"),
             "Remove it, or declare what it works on.",
             use.path,
             {"lever": use.use},

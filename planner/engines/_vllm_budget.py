@@ -36,8 +36,17 @@ def activation_bytes(plan: Plan, parallel: Parallel, chosen: Figures, last: bool
             peak = max(peak, tokens * 2.0 * (plan.model.vocabulary + plan.model.hidden))
         sampler = engine_memory.sampler_bytes(sequences, plan.model.vocabulary, chosen["sampler_bytes_per_logit"])
         peak = max(peak, sampler)
-    allowed = _modalities(plan)
-    return float(max(peak, allowed * chosen.gib("multimodal_profile_gib")))
+    return float(
+        max(peak, _modalities(plan, chosen) * chosen.gib("multimodal_profile_gib") * _encoder_share(plan, chosen))
+    )
+
+
+def _encoder_share(plan: Plan, chosen: Figures) -> float:
+    """What one rank has of the encoder's activations: projections are divided, hidden states and pixels are not."""
+    flags = {str(key).replace("_", "-").lstrip("-"): value for key, value in plan.engine.arguments.items()}
+    whole = not chosen["tower_over_ranks"] or flags.get("mm-encoder-tp-mode") == "data"
+    divided = 0.0 if whole else float(chosen["multimodal_profile_divided"])
+    return 1.0 - divided + divided / plan.engine.tensor_parallel_size
 
 
 def _expanded_tokens(settings: EngineSettings, chosen: Figures) -> int:
@@ -55,12 +64,14 @@ def expert_kernel(plan: Plan, chosen: Figures) -> ExpertKernel:
     return ExpertKernel(chosen["expert_buffers"], int(chosen["expert_chunk_tokens"]), available)
 
 
-def _modalities(plan: Plan) -> int:
-    """Modalities that the engine profiles: those not set to 0, one where nothing is said."""
+def _modalities(plan: Plan, chosen: Figures) -> int:
+    """Modalities that one profiling step holds: all that are not set to 0, or in the newer generation the largest."""
     if not plan.model.multimodal:
         return 0
     limits = plan.engine.limit_mm_per_prompt
-    return sum(1 for value in limits.values() if value) if limits else 1
+    known = max(len(limits), int(chosen["modalities"].get(plan.model.family, 1)))
+    allowed = known - sum(1 for value in limits.values() if not value)
+    return min(allowed, 1) if chosen["engine_generation"] else allowed
 
 
 def graph_bytes(plan: Plan, parallel: Parallel, chosen: Figures) -> float:
