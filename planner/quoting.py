@@ -30,6 +30,12 @@ def visible(text: str) -> str:
     return "".join(character if character.isprintable() else _escape(character) for character in text)
 
 
+def inert(line: str) -> str:
+    """`line` without a command to a CI runner: `::` at its beginning, `##[` and `##vso[` anywhere in it."""
+    line = line.replace("##[", "# #[").replace("##vso[", "# #vso[")
+    return f"\\{line}" if line.startswith("::") else line
+
+
 def _word(value: Any) -> str:
     if value is None:
         return "null"

@@ -48,13 +48,17 @@ def _expired(waiver: Waiver, index: int, document: Document) -> Finding:
     return Finding(
         "waiver-expired",
         Severity.ERROR,
-        f"the waiver of {waiver.finding} at {waiver.path} expired on {waiver.expires}",
+        f"the waiver of {waiver.finding} at {_place(waiver)} expired on {waiver.expires}",
         "Mend what it excused, or renew it with a later date and a reason that still holds.",
         f"/waivers/{index}",
         {"expires": waiver.expires},
         document.location(("waivers", index)),
         None,
     )
+
+
+def _place(waiver: Waiver) -> str:
+    return waiver.path or "the whole spec"
 
 
 def _unused(waiver: Waiver, index: int, findings: Sequence[Finding]) -> Finding:
@@ -72,7 +76,7 @@ def _unused(waiver: Waiver, index: int, findings: Sequence[Finding]) -> Finding:
     return Finding(
         "waiver-unused",
         Severity.WARNING,
-        f"the waiver of {waiver.finding} at {waiver.path} excuses nothing",
+        f"the waiver of {waiver.finding} at {_place(waiver)} excuses nothing",
         hint,
         f"/waivers/{index}",
     )

@@ -41,10 +41,20 @@ def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None,
         return None, tuple(binding.findings)
     found = replace(found, calibration=calibration(binding))
     variants = _variants(found, binding)
-    if any(finding.verdict is Verdict.INVALID for finding in binding.findings):
-        return None, tuple(binding.findings)
+    findings = _once(binding.findings)
+    if any(finding.verdict is Verdict.INVALID for finding in findings):
+        return None, findings
     found = replace(found, variants=variants, levers=tuple(_with_links(item, variants) for item in found.levers))
-    return found, tuple(binding.findings)
+    return found, findings
+
+
+def _once(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Without repetitions: each overlay finds again what is wrong with what it leaves as it is."""
+    said: list[Finding] = []
+    for finding in findings:
+        if finding not in said:
+            said.append(finding)
+    return tuple(said)
 
 
 def _plan(binding: Binding) -> Plan | None:

@@ -15,7 +15,7 @@ from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
 from planner.output import Options
 from planner.pipeline import Judgement
-from planner.quoting import plain
+from planner.quoting import inert, plain
 
 COLORS = {
     Severity.ERROR: "31",
@@ -43,7 +43,7 @@ def render(judgements: Sequence[Judgement], options: Options) -> str:
         lines.append(f"{files} skipped: not planner documents")
     if len(judgements) > 1:
         lines.append(_summary(judgements))
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{inert(line)}\n" for line in lines)
 
 
 def _paint(text: str, code: str, options: Options) -> str:

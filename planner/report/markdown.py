@@ -17,7 +17,7 @@ _MENTION = re.compile(r"@(?=\w)")
 _REFERENCE = re.compile(r"(#|\bGH-)(?=\d)", re.IGNORECASE)
 _SCHEME = re.compile(r"\b(https?|ftp|mailto|xmpp|javascript|data):", re.IGNORECASE)
 _WORLD = re.compile(r"\b(www)\.", re.IGNORECASE)
-_BLOCK_START = re.compile(r"^(#{1,6}(?=\s|$)|[-+](?=\s|$|-)|=+|\d{1,9}(?=[.)](\s|$)))")
+_BLOCK_START = re.compile(r"^(::|#{1,6}(?=\s|$)|[-+](?=\s|$|-)|=+|\d{1,9}(?=[.)](\s|$)))")
 
 
 def escape(text: str) -> str:

@@ -122,7 +122,7 @@ def _in_map(node: Node, old: dict[str, Node], steps: list[str], value: Node, poi
             for source in (MODEL_SOURCES | {"revision"}) - {step}:
                 children.pop(source, None)
         here: Place = value.place
-        below = children.get(step, Node({}, here))
+        below = children.get(step, Node([] if steps[1:] == ["-"] else {}, here))
         children[step] = _assigned(below, steps[1:], value, f"{pointer}/{escape(step)}", step)
         keys[step] = here if step not in old or len(steps) == 1 else keys[step]
     return Node(children, node.place, {name: keys[name] for name in children})
