@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner import contract, source
@@ -58,7 +58,13 @@ def of_document(document: Document, name: str) -> Calibration:
 
 
 def _bands(section: Mapping[str, Any]) -> CalibrationBands:
-    return CalibrationBands(*(tuple(map(float, section[key])) for key in ("latency", "throughput")))  # type: ignore[arg-type]
+    latency, throughput = _span(section["latency"]), _span(section["throughput"])
+    return CalibrationBands(latency, throughput, _span(section["prompt"]) if "prompt" in section else None)
+
+
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    low, high = values
+    return float(low), float(high)
 
 
 def _spread(found: Mapping[str, float]) -> float:

@@ -70,7 +70,8 @@ def _factor(logarithm: float) -> float:
 
 def _bands(outcome: Outcome, of: str) -> dict[str, Any]:
     found = bands(outcome, of)
-    return {"latency": list(found.latency), "throughput": list(found.throughput)}
+    prompt = {"prompt": list(found.prompt)} if found.prompt is not None else {}
+    return {"latency": list(found.latency), "throughput": list(found.throughput), **prompt}
 
 
 def _residual(found: Any) -> dict[str, Any]:

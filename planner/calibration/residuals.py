@@ -13,6 +13,8 @@ from planner.domain.measurement import RATES
 
 WIDE = 1.645
 """Normal quantile of a band that nine of ten figures lie in."""
+KINDS = {**dict.fromkeys(RATES, "throughput"), **dict.fromkeys(("time_to_first_token", "prefill"), "prompt")}
+"""Figures that are no latency of steps."""
 KNOWN = 5.0
 """The prior's width counts as much as so many points."""
 
@@ -56,16 +58,24 @@ def bands(outcome: Outcome, of: str) -> CalibrationBands:
     each point's weighted residual beside the prior. Logarithms.
     """
     widths = prior().bands[of]
-    return CalibrationBands(*(_band(outcome, widths[kind], kind) for kind in ("latency", "throughput")))
+    found = {kind: _band(_weighed(outcome, kind), widths[kind]) for kind in ("latency", "throughput", "prompt")}
+    prompt = found["prompt"] if _weighed(outcome, "prompt") else None
+    return CalibrationBands(found["latency"], found["throughput"], prompt)
 
 
-def _band(outcome: Outcome, width: float, kind: str) -> tuple[float, float]:
-    own: list[float] = []
-    if outcome.fitted is not None:
-        for place, index in enumerate(outcome.used):
-            figure = outcome.points[index].observation.figure
-            if (figure in RATES) == (kind == "throughput") and figure != "time_to_first_token":
-                own.append(outcome.fitted.weights[place] * outcome.fitted.after[place] ** 2)
+def _weighed(outcome: Outcome, kind: str) -> list[float]:
+    """Squares of the residuals of one kind of figure, each by its point's weight."""
+    if outcome.fitted is None:
+        return []
+    figures = [outcome.points[index].observation.figure for index in outcome.used]
+    return [
+        outcome.fitted.weights[place] * outcome.fitted.after[place] ** 2
+        for place, figure in enumerate(figures)
+        if KINDS.get(figure, "latency") == kind
+    ]
+
+
+def _band(own: Sequence[float], width: float) -> tuple[float, float]:
     known = width / WIDE
     sigma = math.sqrt((KNOWN * known**2 + math.fsum(own)) / (KNOWN + len(own)))
     half = max(WIDE * sigma, width)

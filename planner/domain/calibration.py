@@ -71,10 +71,12 @@ def _same_version(own: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBands:
-    """Factors on an estimate, low and high: latency, throughput."""
+    """Factors on an estimate, low and high. latency: of steps and gaps between tokens. prompt: of a prefill and of the
+    time to first token; None where none was measured."""
 
     latency: tuple[float, float]
     throughput: tuple[float, float]
+    prompt: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,11 @@ def _factors(plan: Plan) -> tuple[Band, Band, Band, str]:
     """Of a step, a prompt and throughput: residuals of a calibration, of the subject itself or of its family; else of
     published runs, where the hardware has constants of its own; else a factor of two."""
     known, exact = calibration_of(plan)
-    if known is not None:
-        found = known.calibrated if exact else known.family
-        return found.latency, found.latency, found.throughput, "calibrated" if exact else "family"
     figure = efficiencies_of(plan)
     step, prompt, rate = ((figure(f"{name}_low"), figure(f"{name}_high")) for name in ("step", "prompt", "throughput"))
+    if known is not None:
+        found = known.calibrated if exact else known.family
+        return found.latency, found.prompt or prompt, found.throughput, "calibrated" if exact else "family"
     return step, prompt, rate, UNCALIBRATED if figure.fitted else PRIOR
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from planner.calibration import calibrate
 from planner.calibration.predicting import with_scalars
+from planner.calibration.prior import prior
 from planner.evaluation import evaluate
 from planner.evaluation.configure import shipped
 from tests.accuracy import rows as truth
@@ -96,6 +97,15 @@ def test_the_rest_of_every_group_taken_together() -> None:
 def test_the_median_of_each_group() -> None:
     missed = {item.name: error(item.after, 0.5) for item in scored() if error(item.after, 0.5) > MEDIAN}
     assert not missed
+
+
+def test_the_band_covers_what_it_says() -> None:
+    """Nine of ten and more of the rows that were not points lie within the narrowest band that is given."""
+    half = prior().bands["calibrated"]["latency"]
+    after = [value for item in scored() for value in item.after]
+    covered = sum(abs(value) <= half for value in after) / len(after)
+    print(f"covered: {covered:.1%}")
+    assert 0.80 <= covered <= 0.99
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])

@@ -117,3 +117,14 @@ def test_the_report_and_explain_say_where_figures_come_from(tmp_path: Path) -> N
     assert "[calibrated: ./calibration.yaml, measured 2026-10-02]" in row
     stale = texts(judged(tmp_path, SPEC.replace("h100-sxm", "h200-sxm")), ("markdown",))["markdown"]
     assert "stale and not used" in stale
+
+
+def test_the_prompts_band_is_the_uncalibrated_one_where_none_was_measured(tmp_path: Path) -> None:
+    plain = judged(tmp_path, SPEC.replace("calibration: ./calibration.yaml\n", ""))
+    found = judged(tmp_path)
+    told = judged(
+        tmp_path, calibration=CALIBRATION.replace("[0.92, 1.08]}", "[0.92, 1.08], prompt: [0.75, 1.3]}")
+    )  # fmt: skip
+    assert plain.result is not None and found.result is not None and told.result is not None
+    assert found.result.shipped.bands.prompt == plain.result.shipped.bands.prompt
+    assert told.result.shipped.bands.prompt == (0.75, 1.3)
