@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planner import bind, contract, measurements, source
 from planner.calibration import OUTLIER, Outcome
-from planner.calibration.document import run_text, value_text
+from planner.calibration.wording import run_text, value_text
 from planner.domain.measurement import Measurement
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict, verdict_of

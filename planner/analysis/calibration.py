@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from planner.calibration.comparing import of_detail
+from planner.calibration.wording import run_text, value_text
 from planner.domain.calibration import SCALARS, Calibration
 from planner.domain.plan import Origin, Plan
+from planner.evaluation import Detail
 from planner.evaluation.calibrated import calibration_of
 from planner.report.analysis_types import Assumption, ProvenanceRow
 
@@ -47,6 +50,20 @@ def rows(plan: Plan) -> Iterator[ProvenanceRow]:
         spread = math.exp(known.spreads.get(name, 0.0))
         text = f"x{factor:.3g} (x{factor / spread:.3g} to x{factor * spread:.3g})"
         yield ProvenanceRow(f"Calibration: {WORDS[name]}", text, "calibrated", source(known))
+
+
+def measured(plan: Plan, detail: Detail) -> Iterator[ProvenanceRow]:
+    """What was measured of the deployment beside the estimate of the same load; a bound plan."""
+    for item in of_detail(plan, detail):
+        point = item.point
+        text = value_text(point, point.observation.value)
+        if item.estimate is not None:
+            text += (
+                f" (estimate {value_text(point, item.estimate)}, {point.observation.value / item.estimate - 1:+.0%})"
+            )
+        name = f"Measured {point.observation.name}, {run_text(point)}"
+        source_text = point.source if item.estimate is not None else f"{point.source}: not compared, {point.rejected}"
+        yield ProvenanceRow(name, text, "measured", source_text)
 
 
 def assumptions(plan: Plan) -> Iterator[Assumption]:

@@ -16,7 +16,13 @@ from planner.report.analysis_types import Assumption, ProvenanceRow, Quantity
 
 
 def provenance(plan: Plan, detail: Detail) -> tuple[ProvenanceRow, ...]:
-    return (*_hardware(plan, detail), *_engine(plan, detail), *_workload(plan), *_computed(detail))
+    return (
+        *_hardware(plan, detail),
+        *_engine(plan, detail),
+        *_workload(plan),
+        *_computed(detail),
+        *calibration.measured(plan, detail),
+    )
 
 
 def _origin(plan: Plan, key: str, fallback: str) -> Origin:

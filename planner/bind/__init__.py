@@ -17,6 +17,7 @@ from planner.bind.calibration import calibration
 from planner.bind.context import Binding
 from planner.bind.engine import settings
 from planner.bind.hardware import hardware
+from planner.bind.measurements import measured
 from planner.bind.model import model
 from planner.bind.objectives import objectives_of
 from planner.bind.power import api_price
@@ -39,7 +40,7 @@ def plan(document: Document, folders: Sequence[Path] = ()) -> tuple[Plan | None,
     found = _plan(binding)
     if found is None or any(finding.verdict is Verdict.INVALID for finding in binding.findings):
         return None, tuple(binding.findings)
-    found = replace(found, calibration=calibration(binding))
+    found = replace(found, calibration=calibration(binding), measurements=measured(binding))
     variants = _variants(found, binding)
     findings = _once(binding.findings)
     if any(finding.verdict is Verdict.INVALID for finding in findings):

@@ -10,14 +10,14 @@ from typing import Any
 
 from planner.calibration import Outcome
 from planner.calibration.memory import measured_memory
-from planner.calibration.points import Point
 from planner.calibration.predicting import NAMES
 from planner.calibration.residuals import bands, residuals
 from planner.calibration.subject import subject
+from planner.calibration.wording import run_text, value_text
 from planner.domain.calibration import Subject
-from planner.domain.measurement import RATES, Measurement
+from planner.domain.measurement import Measurement
 from planner.domain.plan import Plan
-from planner.format import percent, significant
+from planner.format import percent
 
 HEAD = (
     "# Made by `planner calibrate`. A spec uses it with `calibration:`; on another subject it is stale and not used.\n"
@@ -94,28 +94,6 @@ def _point(outcome: Outcome, index: int) -> Iterator[tuple[str, Any]]:
     for name, values in (("before", outcome.fitted.before), ("after", outcome.fitted.after)):
         yield name, value_text(point, point.observation.value * math.exp(values[place]))
     yield "weight", round(outcome.fitted.weights[place], 2)
-
-
-def run_text(point: Point) -> str:
-    """Load and lengths of a run."""
-    load, run = point.run.load, point.run
-    what = {
-        "concurrency": f"concurrency {load.concurrency or 0:g}",
-        "rate": f"{load.rate_per_s or 0:g} request/s, {load.process}",
-        "offline": "offline",
-    }[load.kind]
-    requests = f", {load.requests} requests" if load.requests else ""
-    size = f", tensor parallel {point.plan.engine.tensor_parallel_size}" if point.plan is not None else ""
-    return f"{what}{requests}, {run.prompt_tokens:g} + {run.output_tokens:g} tokens{size}"
-
-
-def value_text(point: Point, value: float) -> str:
-    """With the unit that a Measurement document takes."""
-    figure = point.observation.figure
-    if figure in RATES:
-        noun = "request" if figure.startswith("requests") else "token"
-        return f"{significant(value, 4).replace(',', '')} {noun}/s"
-    return f"{significant(value * 1e3, 4).replace(',', '')} ms"
 
 
 def _lines(node: Mapping[str, Any], depth: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from planner.domain.accelerator import Hardware
 from planner.domain.calibration import Calibration
 from planner.domain.engine import EngineSettings
 from planner.domain.levers import LeverUse, Techniques
+from planner.domain.measurement import Measurement
 from planner.domain.model import Model
 from planner.domain.pricing import ApiPrice
 from planner.domain.workload import Objectives, Workload
@@ -48,7 +49,7 @@ class Plan:
     owner: str = ""
     revision: str = ""
     calibration: Calibration | None = None
-    measurements: tuple[Any, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
     variants: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)

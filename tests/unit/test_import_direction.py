@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalogue": {"source"},
     "engines": {"domain", "physics"},
     "levers": {"domain", "physics", "engines", "units"},
-    "checks": {"domain", "evaluation", "levers", "engines"},
+    "checks": {"domain", "evaluation", "levers", "engines", "calibration"},
     # Document + catalogue -> Plan
     "bind": {
         "source",
@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # files of benchmarks -> Measurements
     "measurements": {"source", "contract", "units", "domain"},
     # Plan, PlanResult -> what the report says beyond the figures
-    "analysis": {"domain", "evaluation", "engines", "report", "traffic"},
+    "analysis": {"domain", "evaluation", "engines", "report", "calibration", "traffic"},
     # findings -> verdict
     "finding_ids": {"checks", "reading_explanations", "spec_explanations"},
     "project": {"source", "contract", "finding_ids"},
