@@ -76,7 +76,8 @@ class EngineSimulation:
     """State of one engine. `submit` requests, `advance` the time, read `done`.
 
     on_done: called with each request that finished or was rejected, and the time; it may submit others. skip: take
-    iterations between events in one stride.
+    iterations between events in one stride. owners: kinds of requests whose gaps are told apart, in `gaps_of`; gaps of
+    all are in `gaps`.
     """
 
     clock: Clock
@@ -85,7 +86,9 @@ class EngineSimulation:
     skip: bool = True
     now: float = 0.0
     done: list[Request] = field(default_factory=list)
+    owners: int = 1
     gaps: Gaps = field(default_factory=Gaps)
+    gaps_of: list[Gaps] = field(default_factory=list)
     occupancy: Occupancy = field(default_factory=Occupancy)
     busy_s: float = 0.0
     prefill_busy_s: float = 0.0
@@ -103,6 +106,7 @@ class EngineSimulation:
     _link_free_s: float = 0.0
     _parked_s: float = 0.0
     _batch: int = 0
+    _batch_of: list[int] = field(default_factory=list)
     _seated: int = 0
     _context_sum: float = 0.0
     _room: int = 0
@@ -113,6 +117,9 @@ class EngineSimulation:
         self.pool = BlockPool(self.limits.blocks or UNBOUNDED_BLOCKS, self.limits.block_tokens)
         self.prefixes = PrefixCache(self.pool, self.limits.host_blocks)
         self._write = self.gaps.rows.extend
+        if self.owners > 1:
+            self.gaps_of = [Gaps() for _ in range(self.owners)]
+            self._batch_of = [0] * self.owners
 
     # ------------------------------------------------------------------ from outside
 
@@ -188,6 +195,7 @@ class EngineSimulation:
         self._arrivals, self._waiting, self._prefilling = [], deque(), deque()
         self._running, self._decoding = [], []
         self._batch = self._seated = 0
+        self._batch_of = [0] * len(self._batch_of)
         self._context_sum = 0.0
         self.pool = BlockPool(limits.blocks or UNBOUNDED_BLOCKS, limits.block_tokens, clock=self.pool.clock)
         self.prefixes = PrefixCache(self.pool, limits.host_blocks)
@@ -324,6 +332,10 @@ class EngineSimulation:
         if batch:
             kept = self.limits.tokens_per_step
             self._write((now, first / kept, rise / kept, steps, batch * kept))
+            if self._batch_of:
+                for gaps, number in zip(self.gaps_of, self._batch_of, strict=True):
+                    if number:
+                        gaps.rows.extend((now, first / kept, rise / kept, steps, number * kept))
             if pool.growing:
                 pool.grow(self._growth(steps))
                 if self.prefixes.resident:
@@ -448,6 +460,8 @@ class EngineSimulation:
             request.first_token_s = self.now + self._delay()
         else:
             self._write((self.now, self.now - request.finished_s, 0.0, 1, 1))
+            if self.gaps_of:
+                self.gaps_of[request.owner].rows.extend((self.now, self.now - request.finished_s, 0.0, 1, 1))
         if request.emitted >= request.output:
             self._leave(request, request.target)
             self._complete(request)
@@ -464,6 +478,8 @@ class EngineSimulation:
         request.context = request.target
         heappush(self._decoding, (self.iterations + left, next(self._order), request.epoch, request))
         self._batch += 1
+        if self._batch_of:
+            self._batch_of[request.owner] += 1
         self._context_sum += request.target
         if not self.limits.reserve_maximum:
             self.pool.join(request.target + self.limits.proposed)
@@ -478,6 +494,8 @@ class EngineSimulation:
         kept = self.limits.tokens_per_step
         steps = self.iterations - int(request.started)
         self._batch -= 1
+        if self._batch_of:
+            self._batch_of[request.owner] -= 1
         self._context_sum = self._context_sum - request.target - steps * kept if self._batch else 0.0
         grown = math.floor(self.iterations * kept) - math.floor(request.started * kept)
         tokens = request.target + grown

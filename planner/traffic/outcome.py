@@ -60,14 +60,15 @@ class Outcome:
 def outcome(
     engines: Sequence[EngineSimulation], begin_s: float = 0.0, owner: int | None = None, end_s: float = math.inf
 ) -> Outcome:
-    """Of all engines together; of one class where `owner` is given (gaps are those of all).
+    """Of all engines together; of one class where `owner` is given (its own gaps where the engines tell them apart).
 
     begin_s, end_s: arrivals outside are the warm-up and the emptying, and are left out of latencies.
     """
     everyone = [item for engine in engines for item in engine.done if owner is None or item.owner == owner]
     looked = [item for item in everyone if begin_s <= item.arrival_s <= end_s]
     served = [item for item in looked if not item.rejected]
-    stretches = [row for engine in engines for row in engine.gaps.stretches(begin_s, end_s)]
+    written = [engine.gaps if owner is None or not engine.gaps_of else engine.gaps_of[owner] for engine in engines]
+    stretches = [row for gaps in written for row in gaps.stretches(begin_s, end_s)]
     finished = max((item.finished_s for item in served), default=begin_s)
     span = max(min(finished, max((e.now for e in engines), default=0.0)) - begin_s, 0.0)
     total = max(sum(engine.now for engine in engines), 1e-12)

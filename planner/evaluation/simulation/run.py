@@ -130,13 +130,18 @@ def _engines(plan: Plan, ledger: MemoryLedger, served: Served, shown: Shown, hap
     limits = limits_of(plan, ledger, served.service)
     clock = clock_of(served.service, limits)
     return Fleet(
-        [EngineSimulation(clock, limits) for _ in range(shown.replicas * shown.ranks)],
+        [EngineSimulation(clock, limits, owners=owners_of(plan)) for _ in range(shown.replicas * shown.ranks)],
         router=plan.engine.routing or ROUTERS[0],
         group=shown.ranks,
         outages=happens.outages,
         rollout=happens.rollout,
         scaling=happens.scaling,
     )
+
+
+def owners_of(plan: Plan) -> int:
+    """Classes whose gaps are told apart: recorded traffic does not say which class sent what."""
+    return 1 if plan.workload.load.kind == "trace" else max(len(plan.workload.classes), 1)
 
 
 def pools_of(plan: Plan, served: Served) -> Fleet:
@@ -149,7 +154,7 @@ def pools_of(plan: Plan, served: Served) -> Fleet:
             limits = replace(limits, fetch_s=fetch_s(plan))
         clock = clock_of(pool.served.service, limits)
         numbers.append(pool.engines)
-        engines += [EngineSimulation(clock, limits) for _ in range(pool.engines)]
+        engines += [EngineSimulation(clock, limits, owners=owners_of(plan)) for _ in range(pool.engines)]
     return Fleet(engines, router=plan.engine.routing or ROUTERS[0], prefills=numbers[0])
 
 

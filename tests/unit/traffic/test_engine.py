@@ -155,6 +155,24 @@ def test_the_least_recently_used_prefix_goes_first_and_from_its_end() -> None:
     assert [item.found for item in engine.done] == [0, 0, 0, 48]
 
 
+def test_gaps_are_told_apart_by_owner() -> None:
+    """Owner 0 alone: 9 gaps of 10 ms, then 10 with a prompt of 1000 in one of them: 10 ms and 20 us x 1000 = 30 ms.
+
+    Owner 1 comes after, so none of its four gaps is long.
+    """
+    engine = EngineSimulation(StepClock(LINEAR, 2048), WIDE, owners=2)
+    engine.submit(Request(0.0, 10, 20, owner=0))
+    engine.submit(Request(0.095, 1000, 5, owner=1))
+    engine.advance()
+    own = [gaps.stretches() for gaps in engine.gaps_of]
+    assert [sum(count * weight for _, _, count, weight in rows) for rows in own] == [19, 4]
+    assert max(first for first, _, _, _ in own[0]) == pytest.approx(0.030 + 2 * 20e-6, abs=3e-5)
+    assert max(first for first, _, _, _ in own[1]) < 0.0101
+    both = sorted(row for rows in own for row in rows)
+    assert sum(count * weight for _, _, count, weight in engine.gaps.stretches()) == 23
+    assert {row[0] for row in both} == {row[0] for row in engine.gaps.stretches()}
+
+
 # 10 ms and 20 us a token, whatever is read.
 LINEAR = StepCost(0.0, 20e-6, 0.0, 0.0, kernels_s=0.010)
 
