@@ -40,6 +40,7 @@ def project_of(root: Path) -> Project:
     if document.kind != "Project":
         return Project(root, findings=(*findings, _not_a_project(document)))
     folders, faults = _folders(document, root)
+    faults += _reports(document, root)
     severities = {key: Severity(value) for key, value in (document.data.get("severities") or {}).items()}
     reports = str(document.data.get("reports", "reports"))
     return Project(root, folders, severities, reports, (*findings, *faults))
@@ -80,6 +81,21 @@ def _folders(document: source.Document, root: Path) -> tuple[tuple[Path, ...], t
             where = document.location(path)
             faults.append(_missing(document.pointer(path), where))
     return tuple(folders), tuple(faults)
+
+
+def _reports(document: source.Document, root: Path) -> tuple[Finding, ...]:
+    """A report folder inside the project: a spec is untrusted text, and so is this, but it says where files go."""
+    name = str(document.data.get("reports", "reports"))
+    try:
+        inside = name.isprintable() and (root / name).resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):
+        inside = False
+    if inside:
+        return ()
+    message = f"the report folder {quoted(name)} is not inside the project"
+    hint = "Name a folder below this file, or give another to `planner report --directory`."
+    where = document.location(("reports",))
+    return (Finding("reports-outside-project", Severity.ERROR, message, hint, "/reports", {}, where, Verdict.INVALID),)
 
 
 def _missing(pointer: str, where: Location) -> Finding:

@@ -34,6 +34,10 @@ DECLARED: Mapping[str, str] = {
         "`planner.yaml` sets the severity of a finding that there is none of, so it sets nothing. The hint names the\n"
         "nearest."
     ),
+    "reports-outside-project": (
+        "`planner.yaml` names a report folder outside of the project. It is untrusted text, and does not decide that\n"
+        "files are written elsewhere; `--directory` does."
+    ),
     "project-not-a-project": "A `planner.yaml` marks the root of a project and is of `kind: Project`; this one is not.",
     "unknown-table": (
         "An accelerator's figures name a table of measured shares or collectives that the catalogue does not have.\n"

@@ -9,7 +9,7 @@ import click
 from planner.cli import options
 from planner.cli.judging import judge_all
 from planner.cli.parameters import FOLDER, SPEC
-from planner.cli.writing import write, write_whole
+from planner.cli.writing import CouldNotError, write, write_whole
 from planner.pipeline import Judgement
 from planner.project import project_of
 from planner.quoting import visible
@@ -102,7 +102,10 @@ def _indexes(judgements: list[Judgement], formats: tuple[str, ...], directory: P
 def _folder(judgement: Judgement) -> Path:
     """The project's report folder, as a path from where the caller stands where that is possible."""
     assert judgement.document is not None
-    folder = judgement.document.root / project_of(judgement.document.root).reports
+    root = judgement.document.root
+    folder = root / project_of(root).reports
+    if not folder.resolve().is_relative_to(root):
+        raise CouldNotError(f"{visible(folder.as_posix())} leads outside the project: give --directory")
     here = Path.cwd().resolve()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 

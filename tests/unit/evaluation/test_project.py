@@ -4,7 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+from click.testing import CliRunner
+
 from planner import finding_ids, schema_composer
+from planner.cli import cli
 from planner.findings import Severity, Verdict
 from planner.pipeline import judge_file
 from planner.project import project_of
@@ -107,3 +111,31 @@ def _examples(node: Any) -> Iterator[str]:
         elif key == "finding" and "examples" in part:
             yield from part["examples"]
         yield from _examples(part)
+
+
+@pytest.mark.parametrize("folder", ["/tmp/elsewhere", "../elsewhere", "a/../../elsewhere", '"a\\nb"', "link"])
+def test_a_report_folder_outside_the_project_is_an_error(tmp_path: Path, folder: str) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (inner / "link").symlink_to(tmp_path / "elsewhere")
+    spec = make(inner, f"apiVersion: planner/v1\nkind: Project\ncatalogue: [catalogue]\nreports: {folder}\n")
+    judgement = judge_file(spec, today="2026-01-01")
+    assert [item.id for item in judgement.findings if item.verdict is Verdict.INVALID] == ["reports-outside-project"]
+
+
+def test_reports_do_not_follow_a_link_out_of_the_project(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (inner / "reports").symlink_to(tmp_path / "elsewhere")
+    spec = make(inner, "apiVersion: planner/v1\nkind: Project\ncatalogue: [catalogue]\n")
+    (inner / "planner.yaml").write_text("")
+    (inner / ".git").mkdir()
+    (inner / "planner.yaml").unlink()
+    project_of.cache_clear()
+    spec.write_text(SPEC.replace("lab-card", "h100-sxm"))
+    result = CliRunner().invoke(cli, ["report", str(spec)], prog_name="planner")
+    assert result.exit_code == 2, result.output
+    assert "leads outside the project" in result.output
+    assert not list((tmp_path / "elsewhere").iterdir())
