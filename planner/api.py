@@ -6,7 +6,7 @@ Expected problems are findings of what is returned; an exception is a wrong call
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from planner import source
@@ -27,7 +27,7 @@ def check_spec(path: Name, *, today: date | None = None, sets: Sequence[str] = (
 
     today: the date that waivers are judged by, the clock's where it is None. sets: `/path=value` what-ifs.
     """
-    return judge_file(Path(path), display=Path(path).as_posix(), today=_iso(today), sets=sets)
+    return judge_file(Path(path), display=Path(path).as_posix(), today=_iso(today), sets=_assignments(sets))
 
 
 def check_text(
@@ -42,8 +42,10 @@ def check_text(
 
     name: what findings call it. folder: where its references start, the working folder where it is None.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is a str, not {type(text).__name__}")
     document, findings = source.parse(text, file=name, folder=None if folder is None else Path(folder))
-    return judge_loaded(name, document, findings, today=_iso(today), sets=sets)
+    return judge_loaded(name, document, findings, today=_iso(today), sets=_assignments(sets))
 
 
 def check_specs(paths: Iterable[Name], *, today: date | None = None, sets: Sequence[str] = ()) -> tuple[Judgement, ...]:
@@ -54,7 +56,10 @@ def check_specs(paths: Iterable[Name], *, today: date | None = None, sets: Seque
     files, faults = source.expand(Path(path) for path in paths)
     day = _iso(today)
     missing = (_not_judged(fault) for fault in faults)
-    return (*missing, *(judge_file(file, display=file.as_posix(), today=day, sets=sets) for file in files))
+    return (
+        *missing,
+        *(judge_file(file, display=file.as_posix(), today=day, sets=_assignments(sets)) for file in files),
+    )
 
 
 def render_report(judgement: Judgement, format: str = "markdown") -> str:  # noqa: A002 - as the command line calls it
@@ -76,7 +81,17 @@ def render_findings(judgements: Sequence[Judgement], format: str = "json") -> st
 
 
 def _iso(today: date | None) -> str:
-    return (today if today is not None else date.today()).isoformat()
+    """The day alone: a waiver holds to the end of its last day."""
+    day = date.today() if today is None else today
+    if not isinstance(day, date):
+        raise TypeError(f"today is a datetime.date, not {type(day).__name__}")
+    return (day.date() if isinstance(day, datetime) else day).isoformat()
+
+
+def _assignments(sets: Sequence[str]) -> Sequence[str]:
+    if isinstance(sets, str):
+        raise TypeError(f"sets is a list of assignments, not one text: [{sets!r}]")
+    return sets
 
 
 def _not_judged(fault: Finding) -> Judgement:

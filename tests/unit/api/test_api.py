@@ -9,8 +9,9 @@ import pkgutil
 import re
 import subprocess
 import sys
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,3 +118,32 @@ def test_unknown_formats_name_the_known_ones() -> None:
         planner.render_report(judgement, "pdf")
     with pytest.raises(ValueError, match="json"):
         planner.render_findings([judgement], "xml")
+
+
+WAIVED = """
+waivers: [{finding: evidence-missing, path: /levers/quantize-weights, reason: pilot, expires: 2026-06-30}]
+levers: [{use: quantize-weights, format: int8}]
+"""
+
+
+def test_a_waiver_holds_to_the_end_of_its_last_day() -> None:
+    text = (ROOT / "specs" / "textbook-base.yaml").read_text(encoding="utf-8").replace("kind: Base", "kind: Deployment")
+    spec = f"{text}\nmetadata: {{name: waived}}\n{WAIVED}"
+    evening = planner.check_text(spec, today=datetime(2026, 6, 30, 23, 59))
+    morning = planner.check_text(spec, today=datetime(2026, 7, 1, 0, 1))
+    assert "waiver-expired" not in [item.id for item in evening.findings]
+    assert "waiver-expired" in [item.id for item in morning.findings]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"sets": "/engine/max_model_len=1"}, "a list of assignments"),
+        ({"today": "2026-01-01"}, "a datetime.date, not str"),
+    ],
+)
+def test_wrong_calls_say_what_is_wanted(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        planner.check_text("a: 1", **arguments)
+    with pytest.raises(TypeError, match="text is a str, not int"):
+        planner.check_text(1)  # type: ignore[arg-type]
