@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner import units
+from planner.bind import class_loads
 from planner.bind.lengths import length, recorded
 from planner.bind.objectives import objectives_of
 from planner.domain.trace import Trace
@@ -26,7 +27,10 @@ def workload(section: Mapping[str, Any], recordings: Mapping[str, Trace] = NO_RE
         _class(item, share, index, recordings, declared)
         for index, (item, share) in enumerate(zip(items, shares, strict=True))
     )
-    load = _load(declared, recordings) if declared else _sum_of_class_loads(classes)
+    load = _load(declared, recordings) if declared else None
+    if any(item.load is not None for item in classes):
+        load, classes = class_loads.summed(load, classes)
+    load = load or Load("concurrency", concurrency=1.0)
     fixed = {name: units.si(value, "time") for name, value in (section.get("fixed") or {}).items()}
     return Workload(load, classes, fixed, _growth(section.get("growth")), _queue(section.get("queue")))
 
@@ -129,17 +133,6 @@ def _load(section: Mapping[str, Any], recordings: Mapping[str, Trace] = NO_RECOR
         return Load("sessions", sessions=int(section["sessions"]), requests=requests, peak=peak)
     period = units.si(section["period"], "time")
     return Load("period", period_s=period, actions=int(section.get("actions", 1)), requests=requests, peak=peak)
-
-
-def _sum_of_class_loads(classes: Sequence[RequestClass]) -> Load:
-    """Classes with loads of their own: the total, where they are of one kind; else that of the first."""
-    loads = [item.load for item in classes if item.load is not None]
-    kinds = {load.kind for load in loads}
-    if kinds == {"concurrency"}:
-        return Load("concurrency", concurrency=sum(load.concurrency or 0.0 for load in loads))
-    if kinds == {"rate"}:
-        return Load("rate", rate_per_s=sum(load.rate_per_s or 0.0 for load in loads), process=loads[0].process)
-    return loads[0] if loads else Load("concurrency", concurrency=1.0)
 
 
 def _growth(section: Mapping[str, Any] | None) -> Growth | None:

@@ -168,20 +168,26 @@ def until(source: Source, end_s: float) -> Source:
     return replace(source, requests=arriving, follow=follow if before is not None else None)
 
 
-def side_by_side(sources: Sequence[Source]) -> Source:
-    """Several loads at once, one of each kind of request: `sources` in the order of their owners."""
+def side_by_side(sources: Sequence[tuple[Sequence[int], Source]]) -> Source:
+    """Several loads at once, each with the kinds of requests that it sends."""
+    of_owner = {owner: source for owners, source in sources for owner in owners}
 
     def follow(before: Request, at: float) -> Request | None:
-        own = sources[before.owner].follow
+        own = of_owner[before.owner].follow
         return own(before, at) if own is not None else None
 
-    together = merge(*(source.requests for source in sources), key=lambda item: item.arrival_s)
-    pauses = [source.lookahead_s for source in sources if source.turns]
+    together = merge(*(source.requests for _, source in sources), key=lambda item: item.arrival_s)
+    pauses = [source.lookahead_s for _, source in sources if source.turns]
     return Source(together, follow, bool(pauses), min(pauses, default=0.0))
 
 
 def recorded(
-    trace: Trace, scale: float = 1.0, requests: int | None = None, caching: bool = False, share: float = 1.0
+    trace: Trace,
+    scale: float = 1.0,
+    requests: int | None = None,
+    caching: bool = False,
+    share: float = 1.0,
+    owner: int = 0,
 ) -> Source:
     """A trace, its arrivals `scale` times as dense. Its blocks are looked up where the engine has a prefix cache.
 
@@ -189,17 +195,17 @@ def recorded(
     """
     total = len(trace.arrival_s) if requests is None else min(requests, len(trace.arrival_s))
     kept = (index for index in range(total) if int((index + 1) * share) > int(index * share))
-    return Source(_recorded(trace, index, scale, caching) for index in kept)
+    return Source(_recorded(trace, index, scale, caching, owner) for index in kept)
 
 
-def _recorded(trace: Trace, index: int, scale: float, caching: bool) -> Request:
+def _recorded(trace: Trace, index: int, scale: float, caching: bool, owner: int) -> Request:
     prompt, output = max(int(trace.input_tokens[index]), 1), max(int(trace.output_tokens[index]), 1)
     pieces: tuple[tuple[object, int], ...] = ()
     if caching and trace.prefixes:
         whole = min(len(trace.prefixes[index]), prompt // trace.block_tokens)
         pieces = tuple((block, trace.block_tokens) for block in trace.prefixes[index][:whole])
     at = (trace.arrival_s[index] - trace.arrival_s[0]) / scale
-    return Request(at, prompt, output, output, prefixes=pieces)
+    return Request(at, prompt, output, output, owner=owner, prefixes=pieces)
 
 
 def _pause(kinds: Sequence[Kind]) -> tuple[bool, float]:
@@ -217,6 +223,9 @@ def _turns(drawings: Sequence[Drawing]) -> Callable[[Request, float], Request | 
 def _mixture(kinds: Sequence[Kind], owners: Sequence[int]) -> Iterator[int]:
     """Kinds by their shares, each as often as its share says among any few in a row (the one that lags most)."""
     total = sum(kinds[owner].share for owner in owners)
+    if not total:  # loads of several kinds: shares are those of another one
+        kinds = [replace(kind, share=1.0) for kind in kinds]
+        total = float(len(owners))
     given = dict.fromkeys(owners, 0.0)
     for number in count(1):
         chosen = max(owners, key=lambda owner: kinds[owner].share / total * number - given[owner])

@@ -11,6 +11,7 @@ from planner.domain.plan import Plan
 from planner.domain.workload import Objective
 from planner.engines import MemoryLedger
 from planner.evaluation.latency import Served
+from planner.evaluation.simulation.requests import side_by_side_of
 from planner.evaluation.simulation.run import Run, runs, simulate, summary
 from planner.evaluation.simulation.steady import overloaded, served_at_most
 from planner.traffic.outcome import Outcome, kept
@@ -33,7 +34,10 @@ def applied(plan: Plan, served: Served, run: Run) -> Served:
         return overloaded(plan, served, run, most)
     fixed = math.fsum(plan.workload.fixed_s.values())
     classes = {
-        name: (_latency(plan, served.latency, found, fixed), _throughput(plan, served.throughput, found, run, owner))
+        name: (
+            _latency(plan, served.latency, found, fixed),
+            _throughput(plan, served.classes.get(name, (None, served.throughput))[1], found, run, owner),
+        )
         for owner, (name, found) in enumerate(run.by_class.items())
     }
     return replace(
@@ -76,7 +80,8 @@ def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throu
     """Of the whole deployment at its mean rate: a peak is what objectives hold at, not what is served all day."""
     load = plan.workload.load
     whole = 1.0 / run.share / (load.peak if load.kind == "rate" and load.requests is None else 1.0)
-    finite = load.requests is not None or load.kind not in ("rate", "period") or found.rejected
+    own = load.requests is None and load.kind in ("rate", "period") and not side_by_side_of(plan)
+    finite = not own or found.rejected
     if not finite:  # an open load that is held serves what comes; the sample's own rate is noise
         return replace(closed, rejected_fraction=found.rejected_fraction)
     cards = plan.hardware.count * max(1, plan.hardware.replicas.minimum)
@@ -89,6 +94,7 @@ def _rates_of(plan: Plan, closed: Throughput, found: Outcome, run: Run) -> Throu
         requests_per_s=found.requests_per_s * whole,
         output_tokens_per_s_per_user=1.0 / gap if gap else closed.output_tokens_per_s_per_user,
         output_tokens_per_s_per_accelerator=output / cards,
+        max_requests_per_s=None if side_by_side_of(plan) else closed.max_requests_per_s,
         rejected_fraction=found.rejected_fraction,
     )
 

@@ -14,7 +14,7 @@ from planner.domain.plan import Plan
 from planner.domain.workload import Length, Load, RequestClass
 from planner.evaluation.mix import cached_tokens, images, prompt_tokens, quantile
 from planner.traffic.arrivals import Rise
-from planner.traffic.population import Kind, Source, closed_loop, open_loop, recorded, side_by_side
+from planner.traffic.population import Kind, Source, closed_loop, open_loop, recorded, side_by_side, until
 
 SLICES = 512
 SPREAD = 0.1
@@ -25,7 +25,8 @@ class Drawn:
     """What is drawn of a load. share: of it, that the simulated engines get. scale: so many times as dense.
 
     requests: sessions, of classes that have them. rise: the load is at its mean rate until it rises to the peak; at the
-    peak all the time where it is None. session_s: of one session, about, over which the first of them start.
+    peak all the time where it is None. session_s: of one session, about, over which the first of them start. until_s:
+    loads of several kinds go on side by side until then.
     """
 
     requests: int
@@ -34,18 +35,30 @@ class Drawn:
     scale: float = 1.0
     rise: Rise | None = None
     session_s: float = 0.0
+    until_s: float = math.inf
+
+
+def own_loads(plan: Plan) -> list[Load]:
+    """Of the classes, where they have loads of their own; a class without one then has its part of the workload's."""
+    return [item.load for item in plan.workload.classes if item.load is not None]
+
+
+def side_by_side_of(plan: Plan) -> bool:
+    """Whether loads are sent at once that cannot be added up to arrivals at one rate."""
+    return len(own_loads(plan)) > 1 and any(load.kind != "rate" for load in own_loads(plan))
 
 
 def source_of(plan: Plan, drawn: Drawn) -> Source:
     """Requests of all classes; those with loads of their own, of several kinds, side by side."""
-    workload = plan.workload
-    kinds = [_kind(plan, item) for item in workload.classes]
-    own = [item.load for item in workload.classes]
-    if all(load is not None for load in own) and len({load.kind for load in own if load}) > 1:
-        each = replace(drawn, requests=max(drawn.requests // len(kinds), 1))
-        loads = [(index, load) for index, load in enumerate(own) if load is not None]
-        return side_by_side([_one_load(plan, load, kinds, [index], each) for index, load in loads])
-    return _one_load(plan, workload.load, kinds, range(len(kinds)), drawn)
+    kinds = [_kind(plan, item) for item in plan.workload.classes]
+    if not side_by_side_of(plan):
+        return _one_load(plan, plan.workload.load, kinds, range(len(kinds)), drawn)
+    sources = []
+    for owner, load in enumerate(own_loads(plan)):
+        asked = drawn.requests if load.requests is None else math.ceil(load.requests * drawn.share)
+        source = _one_load(plan, load, kinds, [owner], replace(drawn, requests=asked))
+        sources.append(([owner], source if load.requests is not None else until(source, drawn.until_s)))
+    return side_by_side(sources)
 
 
 def _one_load(plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[int], drawn: Drawn) -> Source:
@@ -53,7 +66,8 @@ def _one_load(plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[in
     density = drawn.share * drawn.scale
     if load.kind == "trace" and load.recording is not None:
         caching = plan.techniques.prefix_caching
-        return recorded(load.recording, load.scale * load.peak * drawn.scale, drawn.requests, caching, drawn.share)
+        scale = load.scale * load.peak * drawn.scale
+        return recorded(load.recording, scale, drawn.requests, caching, drawn.share, owners[0])
     closed = {
         "sessions": float(load.sessions or 1) * density,
         "offline": float(drawn.requests),
@@ -65,7 +79,8 @@ def _one_load(plan: Plan, load: Load, kinds: Sequence[Kind], owners: Sequence[in
         return closed_loop(spread, max(round(closed[load.kind]), 1), drawn.requests, drawn.seed, owners, over)
     if load.kind == "period":
         period = (load.period_s or 1.0) * load.actions
-        rates = [(kind.share / period, "constant", 0.0) for kind in kinds]
+        all_shares = math.fsum(kinds[owner].share for owner in owners)
+        rates = [(kind.share / all_shares / period if all_shares else 1.0 / period, "constant", 0.0) for kind in kinds]
     else:
         rates = _rates(plan, density, peak=drawn.rise is None)
     chosen = [rate if index in owners else (0.0, "poisson", 1.0) for index, rate in enumerate(rates)]

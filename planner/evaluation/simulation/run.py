@@ -14,7 +14,7 @@ from planner.evaluation.pools import apart, fetch_s
 from planner.evaluation.ranks import steppers_of
 from planner.evaluation.replicas import target_of
 from planner.evaluation.simulation.happening import Happening, Shown
-from planner.evaluation.simulation.requests import Drawn, source_of
+from planner.evaluation.simulation.requests import Drawn, own_loads, side_by_side_of, source_of
 from planner.evaluation.simulation.serving import clock_of, limits_of
 from planner.traffic.engine import EngineSimulation
 from planner.traffic.fleet import ROUTERS, Fleet, Scaling
@@ -87,7 +87,8 @@ def wanted(plan: Plan) -> bool:
     """Whether the load is one that closed forms do not answer: open arrivals, recorded ones, sessions, finite runs."""
     load = plan.workload.load
     turns = any(item.session is not None and item.session.turns > 1 for item in plan.workload.classes)
-    return runs(plan) and (load.kind in ("rate", "sessions", "period", "trace") or load.requests is not None or turns)
+    open_ended = load.kind in ("rate", "sessions", "period", "trace")
+    return runs(plan) and (open_ended or load.requests is not None or turns or side_by_side_of(plan))
 
 
 def simulate(
@@ -116,10 +117,10 @@ def simulate(
     fleet = pools_of(plan, served) if served.pools else _engines(plan, ledger, served, shown, happens)
     fleet.progress = progress
     engines = fleet.engines[fleet.prefills :]
-    lasts = session_s(plan, served)
-    source = source_of(plan, Drawn(sent, seed, shown.share, scale, happens.rise, lasts))
+    lasts, ends = session_s(plan, served), _side_by_side_s(plan, served, shown.share)
+    source = source_of(plan, Drawn(sent, seed, shown.share, scale, happens.rise, lasts, ends))
     fleet.run(until(source, until_s) if until_s < math.inf else source)
-    begin, end = happens.looked_at(fleet) if happens.looked_at else _looked_at(plan, engines, lasts)
+    begin, end = happens.looked_at(fleet) if happens.looked_at else _looked_at(plan, engines, lasts, ends)
     owners = {item.name: index for index, item in enumerate(plan.workload.classes)}
     several = len(owners) > 1 and plan.workload.load.kind != "trace"
     by_class = {name: outcome(engines, begin, owner, end) for name, owner in owners.items()} if several else {}
@@ -197,10 +198,12 @@ def scaling_of(plan: Plan, served: Served, shown: Shown) -> Scaling:
     return Scaling(fewest, declared.start_time_s or 0.0, wanted * shown.ranks / steppers_of(plan))
 
 
-def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float) -> tuple[float, float]:
+def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float, ends_s: float) -> tuple[float, float]:
     """A finite run is looked at whole. Of others the first tenth of the arrivals is left out; of sessions what comes
     before the first may have ended, and after the last has started."""
     load = plan.workload.load
+    if ends_s < math.inf:
+        return max(WARM_UP * ends_s, session_s), math.inf
     if load.requests is not None or load.kind in ("trace", "period"):
         return 0.0, math.inf
     if load.kind != "period" and turns_of(plan) > 1.0:
@@ -208,6 +211,18 @@ def _looked_at(plan: Plan, engines: Sequence[EngineSimulation], session_s: float
         return session_s, last if last > 1.5 * session_s else math.inf
     arrivals = sorted(item.arrival_s for engine in engines for item in engine.done)
     return (arrivals[int(len(arrivals) * WARM_UP)] if arrivals else 0.0), math.inf
+
+
+def _side_by_side_s(plan: Plan, served: Served, share: float) -> float:
+    """How long loads of several kinds go on side by side; until each is done where all have an end of their own."""
+    loads = own_loads(plan)
+    if not side_by_side_of(plan) or all(load.requests is not None for load in loads):
+        return math.inf
+    stays = served.service.mean_prefill_s + max(served.service.mix.output - 1.0, 0.0) * served.operating.itl_s
+    rate = math.fsum((load.rate_per_s or 0.0) * load.peak for load in loads) * share
+    loops = math.fsum(load.concurrency or float(load.sessions or 0) for load in loads) * share
+    needed = REQUESTS / max(rate, loops / max(stays, 1e-9), 1e-9)
+    return max(needed, RESIDENCES * stays, LIFETIMES * session_s(plan, served))
 
 
 def requests_of(plan: Plan, served: Served, share: float) -> int:
@@ -223,6 +238,8 @@ def requests_of(plan: Plan, served: Served, share: float) -> int:
         wanted_requests = float(min(load.requests or held, held))
         return int(wanted_requests) if wanted_requests * steps <= 20.0 * MOST_STEPS else 0
     turns = turns_of(plan)
+    if side_by_side_of(plan):
+        return int(most)
     if load.requests is not None:
         return math.ceil(load.requests * share) if load.requests * share * turns <= 10.0 * most else 0
     if load.kind == "sessions":
