@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.analysis import calibration
+from planner.analysis import calibration, measured_memory
 from planner.domain.evaluation import Bands
 from planner.domain.plan import Origin, Plan
 from planner.domain.shards import Parallel, kv_bytes_per_token, weight_bytes
@@ -22,6 +22,7 @@ def provenance(plan: Plan, detail: Detail) -> tuple[ProvenanceRow, ...]:
         *_workload(plan),
         *_computed(detail),
         *calibration.measured(plan, detail),
+        *measured_memory.rows(plan, detail),
     )
 
 

@@ -71,3 +71,18 @@ def test_a_file_that_cannot_be_read_makes_the_spec_invalid(tmp_path: Path) -> No
     (tmp_path / "spec.yaml").write_text(SPEC.replace("measured.yaml", "none.json"), "utf-8")
     missing = judge_file(tmp_path / "spec.yaml", display="spec.yaml", today="2027-01-01")
     assert "reference-not-found" in ids(missing)
+
+
+def test_a_start_up_log_stands_beside_the_memory_account(tmp_path: Path) -> None:
+    """Weights as logged, and how far the account is from them; the log's own context length is said."""
+    log = (
+        "Model loading took 14.99 GiB memory and 4.2 seconds\n"
+        "GPU KV cache size: 419,424 tokens, Maximum concurrency for 8,192 tokens per request: 51.20x\n"
+    )
+    (tmp_path / "start.log").write_text(log, "utf-8")
+    found = judged(tmp_path, "7.3 ms", SPEC.replace("[./measured.yaml]", "[./start.log]"))
+    text = texts(found, ("markdown",))["markdown"]
+    weights = next(line for line in text.splitlines() if "Logged weights on an accelerator" in line)
+    tokens = next(line for line in text.splitlines() if "Logged tokens of the cache" in line)
+    assert "15.0 GiB" in weights and "estimate" in weights
+    assert "419,424" in tokens and "started with max_model_len 8,192" in tokens
