@@ -99,6 +99,7 @@ def _state(section: Section) -> RecurrentState:
         section.whole("shards", 1, smallest=1),
         section.number("convolution_bytes", 2.0),
         section.number("state_bytes", 4.0),
+        section.whole("convolution_columns", 3, smallest=1),
     )
     section.finish()
     return state

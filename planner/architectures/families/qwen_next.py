@@ -35,7 +35,9 @@ def read(fields: Fields) -> Model:
         mixer = _attention(fields) if attends else _delta_net(fields)
         return Layer((mixer,), (_feed_forward(fields, routed),), pre_norms(hidden))
 
-    predicted = fields.count("mtp_num_hidden_layers", "num_nextn_predict_layers")
+    # Qwen3-Next checkpoints hold one that their config does not name. Source: vLLM, `qwen3_next_mtp.py`.
+    unnamed = 1 if fields.text("model_type") == "qwen3_next" else 0
+    predicted = fields.count("mtp_num_hidden_layers", "num_nextn_predict_layers", default=unnamed)
     return assemble(
         fields,
         group(list(zip(full, sparse, strict=True)), build),
