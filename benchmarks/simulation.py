@@ -111,22 +111,11 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def search(detail: Any) -> tuple[float, int, float]:
-    """(largest rate that holds, runs that it took, processor seconds)."""
-    runs = 0
-    simulate = simulation.simulate
-
-    def counted(*arguments: Any, **named: Any) -> Any:
-        nonlocal runs
-        runs += 1
-        return simulate(*arguments, **named)
-
-    simulation.simulate = counted
+def search(detail: Any) -> tuple[float, float]:
+    """(largest rate that holds, processor seconds)."""
     begin = time.process_time()
     found = capacity.largest_rate(detail.plan)
-    took = time.process_time() - begin
-    simulation.simulate = simulate
-    return (found.requests_per_s if found else 0.0), runs, took
+    return (found.requests_per_s if found else 0.0), time.process_time() - begin
 
 
 def main() -> None:
@@ -154,8 +143,8 @@ def main() -> None:
     )
     rates = f"{requests / took:,.0f} requests/s, {took / loop:.1f} bare loops"
     print(f"{took:.3f} s, {rates}, peak {peak_bytes() / 1e6:.0f} MB")
-    rate, runs, seconds = search(detail)
-    print(f"capacity search: {rate:.2f} requests/s hold, {runs} runs, {seconds:.2f} s")
+    rate, seconds = search(detail)
+    print(f"capacity search: {rate:.2f} requests/s hold, {capacity.ROUNDS} runs, {seconds:.2f} s")
 
 
 if __name__ == "__main__":

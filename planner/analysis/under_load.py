@@ -66,14 +66,14 @@ def under_load(detail: Detail) -> UnderLoad | None:
     if capacity is not None:
         capacity = min([capacity, *(rate for rate, point in points.items() if not point.first_token)])
         capacity = capacity if most is None else min(capacity, most / detail.served.service.mix.turns)
-    largest = known_largest_rate(detail) if plan.objectives.limits else None
+    holds, breaks = _holds(plan, detail, capacity)
     return UnderLoad(
         points=tuple(points[rate] for rate in sorted(points)),
         series=_series(plan, run),
         arrivals_per_s=declared,
         capacity_per_s=capacity,
-        holds_per_s=largest.requests_per_s * load.peak if largest is not None else None,
-        breaks=largest.breaks if largest is not None else (),
+        holds_per_s=holds,
+        breaks=breaks,
         gap_metric=gap,
         first_tokens=() if most is not None else tuple(value + _fixed_s(plan) for value in run.outcome.first_tokens),
         requests=run.outcome.requests + run.outcome.rejected,
@@ -81,6 +81,17 @@ def under_load(detail: Detail) -> UnderLoad | None:
         limited=plan.workload.queue is not None,
         noun="sessions" if _in_sessions(plan) else "requests",
     )
+
+
+def _holds(plan: Plan, detail: Detail, capacity: float | None) -> tuple[float | None, tuple[str, ...]]:
+    """The largest rate at which every objective holds, peak included, no more than capacity; what breaks above it."""
+    found = known_largest_rate(detail) if plan.objectives.limits else None
+    if found is None:
+        return None, ()
+    rate = found.requests_per_s * plan.workload.load.peak
+    if capacity is not None and plan.workload.queue is None and rate > capacity:
+        return capacity, ("capacity",)
+    return rate, found.breaks
 
 
 def _run(plan: Plan) -> tuple[Run, float | None] | None:
