@@ -31,7 +31,7 @@ class Loosened:
 
 def loosened(plan: Plan, result: PlanResult) -> tuple[Loosened, ...]:
     """Of the spec's limits against those of the plan that ships: a larger maximum, a smaller minimum, or none."""
-    return tuple(_loosened(plan, result.detail.plan))
+    return tuple(_loosened(plan, result.detail.plan)) if result.detail is not None else ()
 
 
 def _loosened(plan: Plan, shipped: Plan) -> Iterator[Loosened]:
