@@ -96,6 +96,8 @@ def _of_spec(binding: Binding, model: Model) -> Iterator[LeverUse]:
         path = ("levers", index)
         raw = {key: value for key, value in item.items() if key not in ITEM_KEYS}
         status = item.get("status", "adopt")
+        for number, reference in enumerate(item.get("evidence") or ()):
+            binding.file(reference, (*path, "evidence", number))
         lever_class = module.lever_class(raw.get("set") or {}) if item["use"] == "change" else module.CLASS
         parameters = {} if status == "reject" else dict(module.bind(raw, Context(binding, path, model)))
         if item["use"] == "change":

@@ -35,11 +35,14 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
         longest = promised_tokens(item)
         if longest <= limit:
             continue
+        many = item.session.turns if item.session else 1
+        last = f" in turn {many:,} of a session" if many > 1 else ""
+        fewer = "the maxima of the class, its turns or what a turn adds" if many > 1 else "the maxima of the class"
         yield Finding(
             ID,
             SEVERITY,
-            f"requests of {item.name} may take {longest:,.0f} tokens, and max_model_len is {limit:,}",
-            f"Raise engine.max_model_len to {longest:.0f}, or lower the maxima of the class.",
+            f"requests of {item.name} may take {longest:,.0f} tokens{last}, and max_model_len is {limit:,}",
+            f"Raise engine.max_model_len to {longest:.0f}, or lower {fewer}.",
             f"/workload/classes/{item.name}",
             {"longest_request": longest, "max_model_len": limit},
             verdict=Verdict.INFEASIBLE,

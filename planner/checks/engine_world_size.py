@@ -1,8 +1,8 @@
 """The parallel sizes want another number of accelerators than one replica has.
 
 tensor x pipeline x data is what the engine takes. Too few to take: it does not start. Too many: some are paid for
-and idle, so one of the two figures is not what is meant. llama.cpp deals layers over whatever there is, and is not
-asked.
+and idle, so one of the two figures is not what is meant. llama.cpp deals layers over whatever there is, so only too few
+is wrong there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PASSING = FAILING.replace("count: 2", "count: 4")
 
 def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
     wanted, count = plan.engine.world_size, plan.hardware.count
-    if plan.engine.name == "llama-cpp" or wanted == count:
+    if wanted == count or (plan.engine.name == "llama-cpp" and wanted < count):
         return
     short = wanted > count
     fitting = list(layouts(plan.model, count, valid_for(plan)))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from planner.domain.evaluation import PlanResult
 from planner.domain.plan import Plan
 from planner.findings import Finding, Severity, Verdict
+from planner.quoting import quoted
 
 ID = "evidence-missing"
 SEVERITY = Severity.ERROR
@@ -34,10 +35,12 @@ def check(plan: Plan, result: PlanResult) -> Iterator[Finding]:
             continue
         missing = [item.evaluate.rstrip(".") for item in step.obligations if item.evidence != "covered"]
         if missing:
+            given = ", ".join(quoted(name) for name in use.evidence[:3])
             yield Finding(
                 ID,
                 SEVERITY,
-                f"{use.title} changes the output and ships without evidence",
+                f"{use.title} changes the output and ships without evidence"
+                + (f" that is read: {given} is not judged by this version" if given else ""),
                 f"Evaluate: {'; '.join(missing)}. Or set `status: consider` until that is done.",
                 use.path,
                 {"lever": use.use, "missing": missing},

@@ -15,6 +15,22 @@ def problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     yield from _twice(data, ("workload", "classes"), "two classes are called", "Rename one of them.")
     hint = "Remove one, or give each a `name` of its own."
     yield from _twice(data, ("levers",), "two levers of the stack are", hint)
+    yield from _adopted_twice(data)
+
+
+def _adopted_twice(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """One switch has one position: of uses of one lever under several names one ships. Overlays add up."""
+    shipped: dict[str, str] = {}
+    for index, item in items(data, "levers"):
+        use, name = item.get("use"), item.get("name")
+        if not isinstance(use, str) or use == "change" or item.get("status", "adopt") != "adopt":
+            continue
+        if use in shipped and isinstance(name, str) and name != shipped[use]:
+            message = f"the stack adopts {quoted(use)} as {quoted(shipped[use])} and as {quoted(name)}"
+            yield Problem(
+                "contradicting-lever", ("levers", index), message, "Keep one; `status: consider` for the other."
+            )
+        shipped.setdefault(use, name if isinstance(name, str) else use)
 
 
 def _twice(data: Mapping[str, Any], path: tuple[str, ...], said: str, hint: str) -> Iterator[Problem]:

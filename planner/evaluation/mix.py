@@ -146,11 +146,15 @@ def cached_tokens(plan: Plan, item: RequestClass) -> float:
 
 
 def promised_tokens(item: RequestClass) -> float:
-    """What one sequence may grow to: the largest prompt and the largest answer, or the declared context."""
+    """What one sequence may grow to: the largest prompt and the largest answer, or the declared context.
+
+    The last turn of a session has on top what every turn before it added.
+    """
     if item.context_tokens is not None:
         return item.context_tokens
     prompt = item.prompt.maximum + images(item) if item.prompt else 0.0
-    return prompt + (item.output.maximum if item.output else 0.0)
+    grown = item.session.context_growth_tokens * max(item.session.turns - 1, 0) if item.session else 0.0
+    return prompt + grown + (item.output.maximum if item.output else 0.0)
 
 
 def quantile(length: Length, share: float) -> float:

@@ -129,3 +129,26 @@ def test_tables_that_are_not_there_are_said(table: str, near: str) -> None:
     assert finding is not None
     assert near in finding.hint
     assert judgement.verdict is Verdict.FEASIBLE
+
+
+def test_the_last_turn_of_a_session_is_a_request_too() -> None:
+    # 100 + 39 x 200 + 100 = 8,000 of 4,096 tokens.
+    session = "output_tokens: 100, session: {turns: 40, turn_delay: 3 s, context_growth: 200}"
+    judgement = judge(("{concurrency: 1}", "{sessions: 2}"), ("output_tokens: 100", session))
+    finding = found(judgement, "engine-request-too-long")
+    assert finding is not None
+    assert finding.values["longest_request"] == 8000
+    assert "in turn 40 of a session" in finding.message
+    assert judgement.verdict is Verdict.INFEASIBLE
+
+
+def test_evidence_that_is_not_there_is_an_error() -> None:
+    lever = "\nlevers: [{use: quantize-weights, format: fp8, evidence: [PATH]}]"
+    for path, identifier in (
+        ("./nope.yaml", "reference-not-found"),
+        ("../../../../etc/passwd", "reference-outside-project"),
+    ):
+        judgement = judge(("output_tokens: 100}]}\n", f"output_tokens: 100}}]}}{lever.replace('PATH', path)}\n"))
+        finding = found(judgement, identifier)
+        assert finding is not None, [item.id for item in judgement.findings]
+        assert finding.path == "/levers/quantize-weights/evidence/0"

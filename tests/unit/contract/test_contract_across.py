@@ -33,6 +33,7 @@ REFUSED: list[tuple[str, str, str, str]] = [
     ("output_tokens: 100", "output_tokens: {mean: §500, p50: 900, p95: 3000, max: 6000}", "figures-disagree", "cannot have p50 `900`, p95 `3000`, max `6000`"),
     ("output_tokens: 100", "output_tokens: {mean: §200, p50: 1000}", "figures-disagree", "they allow 500 or more"),
     ("prompt_tokens: 500", "prompt_tokens: {trace: ./t.csv, §p50: 900}", "conflicting-keys", "`trace` gives the lengths"),
+    (LEVER, "  - {use: quantize-weights, name: a, format: fp8}\n  - §{use: quantize-weights, name: b, format: int4}", "contradicting-lever", "as `a` and as `b`"),
     ("{p95: 500 ms}", "{mean: 2 s, max: §1 s}", "not-in-order", "less than mean"),
     # Parts of a prompt
     ("prompt_tokens: 500", "prompt_tokens: {p50: §0, max: 100}", "out-of-range", "at least 1"),

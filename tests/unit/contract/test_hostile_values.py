@@ -34,7 +34,7 @@ VALUES: dict[str, Any] = {
     "a place in a file system": "../../../etc/passwd",
     "a line's end": "a\nb\x1b[31m",
 }
-FEW = 4
+FEW = 3
 """Values at one place; the next place takes the next ones, so that every kind of key meets all."""
 
 
