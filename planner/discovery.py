@@ -15,12 +15,14 @@ def names(package: str) -> tuple[str, ...]:
     return tuple(sorted(item.name for item in pkgutil.iter_modules(found.__path__) if not item.name.startswith("_")))
 
 
+@cache
 def module(package: str, name: str) -> ModuleType | None:
     """The module called `name` (dashes read as underscores) of `package`, or None."""
     wanted = name.replace("-", "_")
     return importlib.import_module(f"{package}.{wanted}") if wanted in names(package) else None
 
 
+@cache
 def modules(package: str) -> tuple[ModuleType, ...]:
     """Every module of `package`, sorted by name."""
     return tuple(importlib.import_module(f"{package}.{name}") for name in names(package))

@@ -13,7 +13,7 @@ from typing import Any
 from planner.domain import formats
 from planner.domain.engine import EngineSettings
 from planner.domain.model import CacheEntry, LayerGroup, Model, Weight
-from planner.domain.remembering import by_model
+from planner.domain.remembering import by_object
 from planner.physics import elementwise
 
 VOCABULARY_PADDING = 64
@@ -99,7 +99,7 @@ def _rank_bytes(weight: Weight, model: Model, parallel: Parallel, nominal: bool)
     return stored_bytes(weight, model, nominal=nominal) * weight_share(weight, parallel)
 
 
-@by_model
+@by_object
 def layers_by_stage(model: Model, pipeline: int) -> tuple[tuple[tuple[int, LayerGroup], ...], ...]:
     """(how many of its layers, group) of each pipeline stage; groups with none there are left out."""
     return tuple(
@@ -124,7 +124,7 @@ def _around(model: Model, stage: int, last: int) -> Iterator[Weight]:
             yield from model.embedding[:1]
 
 
-@by_model
+@by_object
 def weight_bytes_by_stage(model: Model, parallel: Parallel = WHOLE, *, nominal: bool = False) -> tuple[float, ...]:
     """Weight bytes of one rank of each pipeline stage."""
     last = parallel.pipeline - 1
@@ -149,7 +149,7 @@ def total_weight_bytes(model: Model, parallel: Parallel = WHOLE, *, nominal: boo
     return parallel.tensor * parallel.data * math.fsum(weight_bytes_by_stage(model, parallel, nominal=nominal))
 
 
-@by_model
+@by_object
 def prediction_bytes(model: Model, parallel: Parallel = WHOLE) -> float:
     """Weight bytes of the multi-token-prediction layers on one rank, loaded only when speculation uses them."""
     layers = (weight for group in model.prediction_layers for weight in group.weights() for _ in group.layers)
@@ -187,7 +187,7 @@ def _by_stage(model: Model, parallel: Parallel, size: Callable[[LayerGroup], flo
     )
 
 
-@by_model
+@by_object
 def _entries_by_stage(
     model: Model, cache_format: str | None, parallel: Parallel
 ) -> tuple[tuple[tuple[int, tuple[tuple[float, CacheEntry], ...]], ...], ...]:
@@ -246,7 +246,7 @@ def index_bytes_per_token(model: Model, cache_format: str | None = None, paralle
     return _bytes_per_token(model, cache_format, parallel, ("index",))
 
 
-@by_model
+@by_object
 def _bytes_per_token(model: Model, cache_format: str | None, parallel: Parallel, roles: tuple[str, ...]) -> float:
     def size(group: LayerGroup) -> float:
         return math.fsum(
@@ -259,7 +259,7 @@ def _bytes_per_token(model: Model, cache_format: str | None, parallel: Parallel,
     return max(_by_stage(model, parallel, size))
 
 
-@by_model
+@by_object
 def state_bytes_by_stage(model: Model, parallel: Parallel = WHOLE) -> tuple[float, ...]:
     """Recurrent and convolution state of one sequence on one rank of each stage."""
 

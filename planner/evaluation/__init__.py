@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner import engines
 from planner.domain.evaluation import Evaluation, PlanResult
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
@@ -14,7 +13,7 @@ from planner.evaluation import cost, cost_bands, latency, objectives, pools, rep
 from planner.evaluation.bands import bands_of
 from planner.evaluation.configure import configure, shipped
 from planner.evaluation.expected_memory import with_load
-from planner.evaluation.extra_memory import charged
+from planner.evaluation.extra_memory import ledger_of as ledger_of
 from planner.evaluation.latency import Served
 
 
@@ -101,11 +100,6 @@ def _of_pools(plan: Plan, simulate: bool, simulator: Simulator | None, lost: int
         name: {"memory": pool.ledger.memory, "throughput": pool.served.throughput} for name, pool in found.items()
     }
     return Detail(plan, tight, served, replace(evaluation, pools=of_pools), paid, paid)
-
-
-def ledger_of(plan: Plan) -> MemoryLedger:
-    """What the engine and the levers take of an accelerator's memory."""
-    return charged(plan, engines.get(plan.engine.name).memory(plan))
 
 
 def evaluated(plan: Plan, ledger: MemoryLedger, served: Served, paid: Plan) -> Evaluation:

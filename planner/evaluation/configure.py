@@ -8,6 +8,7 @@ from dataclasses import replace
 from planner import engines, levers
 from planner.domain.levers import LeverUse
 from planner.domain.plan import Plan
+from planner.domain.remembering import by_objects
 
 SPLIT = "disaggregated-prefill"
 
@@ -18,6 +19,11 @@ def configure(plan: Plan, uses: Sequence[LeverUse]) -> Plan:
     Overlays (`change`) first: they are the plan that the other levers are applied to. Where prompts and answers have
     pools of their own, the plan is that of the pool that answers, and `techniques.disaggregated` holds the other.
     """
+    return _configured(plan, tuple(uses))
+
+
+@by_objects
+def _configured(plan: Plan, uses: tuple[LeverUse, ...]) -> Plan:
     overlays = tuple(item.path for item in uses if item.use == "change")
     pulled = [item for item in uses if item.use != "change"]
     split = next((item for item in pulled if item.use == SPLIT), None)

@@ -6,11 +6,18 @@ from dataclasses import replace
 
 from planner import engines
 from planner.domain.plan import Plan
+from planner.domain.remembering import by_object
 from planner.domain.shards import Parallel, kv_bytes_per_token, prediction_bytes, weight_bytes
 from planner.engines import MemoryLedger
 from planner.physics.attention_scores import stored_score_bytes
 
 SCORE_BYTES = 2.0
+
+
+@by_object
+def ledger_of(plan: Plan) -> MemoryLedger:
+    """What the engine and the levers take of an accelerator's memory, for a configured plan."""
+    return charged(plan, engines.get(plan.engine.name).memory(plan))
 
 
 def charged(plan: Plan, ledger: MemoryLedger) -> MemoryLedger:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 
-from planner import engines
 from planner.domain.plan import Plan
 from planner.domain.shards import Parallel, cache_bytes, state_bytes
-from planner.engines import MemoryLedger
 from planner.evaluation import starting
-from planner.evaluation.extra_memory import charged
+from planner.evaluation.extra_memory import ledger_of
 
 LONGEST = 2**24
 
 
-def _ledger(plan: Plan) -> MemoryLedger:
-    return charged(plan, engines.get(plan.engine.name).memory(plan))
-
-
 def largest_concurrency(plan: Plan) -> float | None:
     """Whole sequences, each at its promised length, that every replica together holds. None where nothing is cached."""
-    memory = _ledger(plan).memory
+    memory = ledger_of(plan).memory
     if memory.max_concurrency is None:
         return None
     if not memory.fits and plan.engine.name != "ideal":
@@ -33,16 +27,17 @@ def largest_context(plan: Plan) -> float | None:
 
     What a rank may give to the cache: the engine's pool, or for `ideal` what the weights leave.
     """
-    memory = _ledger(plan).memory
+    memory = ledger_of(plan).memory
     share = engines_share(plan)
     if not memory.fits and plan.engine.name != "ideal":
         return float(starting.longest_context(plan, share))
     pool = memory.kv_pool_bytes
     parallel = Parallel.of(plan.engine)
 
+    state = state_bytes(plan.model, parallel)
+
     def needed(tokens: int) -> float:
-        each = cache_bytes(plan.model, tokens, plan.cache_format, parallel) + state_bytes(plan.model, parallel)
-        return float(each) * share
+        return float(cache_bytes(plan.model, tokens, plan.cache_format, parallel) + state) * share
 
     if not any(mixer.cache for group in plan.model.groups for mixer in group.mixers) or needed(1) > pool:
         return None if needed(1) <= pool else 0.0

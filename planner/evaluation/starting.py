@@ -7,17 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planner import engines
 from planner.domain.plan import Plan
 from planner.domain.workload import RequestClass
 from planner.engines import MemoryLedger
-from planner.evaluation.extra_memory import charged
+from planner.evaluation.extra_memory import ledger_of
 
 
 def ledger(plan: Plan, **settings: Any) -> MemoryLedger:
     """The ledger of a configured plan with some engine settings replaced."""
     tried = replace(plan, engine=replace(plan.engine, **settings))
-    return charged(tried, engines.get(tried.engine.name).memory(tried))
+    return ledger_of(tried)
 
 
 def starts(plan: Plan, **settings: Any) -> bool:

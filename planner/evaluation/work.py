@@ -9,6 +9,7 @@ from typing import Any
 from planner.domain import formats
 from planner.domain.model import LayerGroup, Mixer, Model, Weight
 from planner.domain.plan import Plan
+from planner.domain.remembering import by_object
 from planner.domain.shards import Parallel, entry_bytes, stored_bytes, weight_share
 from planner.physics import elementwise
 from planner.physics.roofline_floor import distinct_experts
@@ -102,8 +103,13 @@ class Work:
 
 def work_of(plan: Plan) -> Work:
     """The whole model's work on one tensor-parallel rank: pipeline stages one after the other."""
-    model, parallel = plan.model, Parallel.of(plan.engine)
-    nominal = plan.engine.name == "ideal"
+    computes = tuple(sorted(plan.hardware.accelerator.arithmetic_flop_per_s))
+    return _work(plan.model, Parallel.of(plan.engine), plan.engine.name == "ideal", plan.cache_format, computes)
+
+
+@by_object
+def _work(model: Model, parallel: Parallel, nominal: bool, cache_format: str | None, computes: tuple[str, ...]) -> Work:
+    """nominal: as the ideal engine charges weights. computes: formats that the accelerator has arithmetic for."""
     weights = tuple(model.weights())
     resident = math.fsum(
         count * stored_bytes(weight, model, nominal=nominal) * _share(weight, parallel, nominal)
@@ -114,11 +120,11 @@ def work_of(plan: Plan) -> Work:
     tied = model.embedding[0] if head is None and model.embedding else None
     if tied is not None:
         resident += stored_bytes(tied, model, nominal=nominal) * _share(tied, parallel, nominal)
-    flop, by_format = _linear_flop(plan, parallel, weights)
+    flop, by_format = _linear_flop(model, parallel, weights, computes)
     return Work(
         resident_bytes=resident,
         experts=tuple(_experts(model, parallel, nominal)),
-        caches=tuple(_caches(plan, parallel)),
+        caches=tuple(_caches(model, parallel, cache_format)),
         attention=tuple(_attention(model, parallel)),
         state_bytes=math.fsum(
             count * state.bytes_per_sequence / min(parallel.tensor, state.shards) for count, state in model.states()
@@ -138,15 +144,14 @@ def _share(weight: Weight, parallel: Parallel, nominal: bool) -> float:
 
 
 def _linear_flop(
-    plan: Plan, parallel: Parallel, weights: tuple[tuple[int, Weight], ...]
+    model: Model, parallel: Parallel, weights: tuple[tuple[int, Weight], ...], computes: tuple[str, ...]
 ) -> tuple[float, tuple[tuple[str, float], ...]]:
     """2 FLOP a parameter and token, by the format that the products run in."""
-    available = plan.hardware.accelerator.arithmetic_flop_per_s
     sums: dict[str, float] = {}
     for count, weight in weights:
         if not weight.multiplied or weight.role == "head":
             continue
-        name = formats.compute_format(weight.format or plan.model.dtype, plan.model.dtype, available)
+        name = formats.compute_format(weight.format or model.dtype, model.dtype, computes)
         ranks = parallel.tensor * parallel.data if weight.role == "expert" else parallel.tensor
         share = 1.0 / parallel.tensor if weight.role == "expert" else max(weight_share(weight, parallel), 1.0 / ranks)
         sums[name] = sums.get(name, 0.0) + 2.0 * count * weight.active_parameters * share
@@ -173,14 +178,14 @@ def _experts(model: Model, parallel: Parallel, nominal: bool) -> list[ExpertWork
     return found
 
 
-def _caches(plan: Plan, parallel: Parallel) -> list[CacheWork]:
+def _caches(model: Model, parallel: Parallel, cache_format: str | None) -> list[CacheWork]:
     found = []
-    for group in plan.model.groups:
+    for group in model.groups:
         for mixer in group.mixers:
             for entry in mixer.cache:
                 if entry.role == "cross":
                     continue
-                size = entry_bytes(entry, plan.model, plan.cache_format, parallel)
+                size = entry_bytes(entry, model, cache_format, parallel)
                 limit = entry.window if entry.role == "index" else _limit(mixer, entry.window)
                 found.append(CacheWork(group.count, size, limit, entry.stride))
     return found
