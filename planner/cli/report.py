@@ -40,8 +40,11 @@ def report(
     """
     _one_place(formats, directory, only_check, stdout)
     judgements = [item for item in judge_all(specs, sets) if item.is_deployment]
-    status = 0
-    for judgement in judgements:
+    status, alone = 0, judgements
+    if not stdout:
+        alone = _alone(judgements, directory)
+        status = 1 if len(alone) < len(judgements) else 0
+    for judgement in alone:
         status = max(status, _one(judgement, formats or ("markdown", "html"), directory, only_check, stdout))
     if any(spec.is_dir() for spec in specs) and judgements and not stdout:
         status = max(status, _indexes(judgements, formats or ("markdown", "html"), directory, only_check))
@@ -58,6 +61,22 @@ def _one_place(formats: tuple[str, ...], directory: Path | None, only_check: boo
         raise click.UsageError(f"--stdout and {other} exclude each other: keep one.")
     if stdout and len(set(formats)) > 1:
         raise click.UsageError("--stdout prints one --format: keep one.")
+
+
+def _alone(judgements: list[Judgement], directory: Path | None) -> list[Judgement]:
+    """Those whose report no other would overwrite; of the others, what they share is said."""
+    places: dict[Path, list[Judgement]] = {}
+    for item in judgements:
+        if item.plan is not None:
+            folder = directory if directory is not None else _folder(item)
+            places.setdefault(folder / item.plan.name, []).append(item)
+    shared = {path: items for path, items in places.items() if len(items) > 1}
+    for path, items in shared.items():
+        files = ", ".join(visible(item.file) for item in items)
+        message = f"{visible(path.as_posix())} would be the report of several: give each a metadata.name of its own"
+        click.echo(f"{message} ({files})", err=True)
+    refused = {id(item) for items in shared.values() for item in items}
+    return [item for item in judgements if id(item) not in refused]
 
 
 def _one(judgement: Judgement, formats: tuple[str, ...], directory: Path | None, only_check: bool, stdout: bool) -> int:

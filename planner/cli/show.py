@@ -10,7 +10,7 @@ import click
 
 from planner import output as outputs
 from planner import source
-from planner.cli import options
+from planner.cli import options, reading
 from planner.cli.parameters import SPEC
 from planner.cli.writing import write
 from planner.findings import Verdict
@@ -34,14 +34,13 @@ from planner.source.document import Document, NodePath
 @options.SETS
 def show(spec: Path, effective: bool, origins: bool, output_format: str, sets: tuple[str, ...]) -> None:
     """Print SPEC as it is after `extends`, with where each value came from."""
-    document, findings = source.load(spec, display=spec.as_posix())
-    for assignment in sets if document is not None else ():
-        assert document is not None
-        changed, problems = source.set_value(document, assignment)
-        findings, document = (*findings, *problems), changed if changed is not None else document
+    document, findings = reading.load(spec)
+    if document is not None:
+        document, problems = source.set_values(document, sets)
+        findings = (*findings, *problems)
     if document is None or findings:
         could = not any(finding.id in source.COULD_NOT_JUDGE for finding in findings)
-        failed = Judgement(spec.as_posix(), None, None, None, tuple(findings), Verdict.INVALID, could)
+        failed = Judgement(reading.shown(spec), None, None, None, tuple(findings), Verdict.INVALID, could)
         click.echo(outputs.render("text", [failed], outputs.Options()), err=True, nl=False)
         raise SystemExit(1 if could else 2)
     text = _json(document, origins) if output_format == "json" else _yaml(document, origins)

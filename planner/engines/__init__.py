@@ -7,6 +7,7 @@ FRACTION_KEY: str | None   its own name of the memory fraction (`gpu_memory_util
 PROPERTIES: dict           JSON Schema of keys beyond the common ones.
 TITLE: str                 as its authors write it.
 CHARGES_DRAFT: bool        False where a draft model is charged by `planner.evaluation` (left out: True).
+STARTER: dict[str, str]    what `planner init` writes: `version`, and `weights` to consider (left out: none, and fp8).
 STORES_SCORES: bool        False where stored scores are charged by the engine, or not at all (left out: True).
 
 def with_defaults(plan) -> EngineSettings     every key filled; `origins` says "default" where it was not declared.

@@ -26,6 +26,7 @@ from planner.physics.paged_cache import longest_length
 
 NAME = "llama-cpp"
 TITLE = "llama.cpp"
+STARTER = {"weights": "q4_k_m"}
 FRACTION_KEY: str | None = None
 CHARGES_DRAFT = False
 STORES_SCORES = False

@@ -26,6 +26,7 @@ from planner.physics.engine_memory import GIB, MIB
 
 NAME = "sglang"
 TITLE = "SGLang"
+STARTER = {"version": "0.5"}
 FRACTION_KEY = "mem_fraction_static"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {

@@ -27,6 +27,7 @@ from planner.physics.paged_cache import longest_length
 
 NAME = "tensorrt-llm"
 TITLE = "TensorRT-LLM"
+STARTER = {"version": "1.0"}
 FRACTION_KEY = "free_gpu_memory_fraction"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {

@@ -34,6 +34,7 @@ from planner.physics.paged_cache import PagedCache
 
 NAME = _vllm_generation.NAME
 TITLE = "vLLM"
+STARTER = {"version": "0.11"}
 FRACTION_KEY = "gpu_memory_utilization"
 PROPERTIES: dict[str, object] = {
     FRACTION_KEY: {

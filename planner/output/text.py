@@ -17,6 +17,7 @@ from planner.output import Options
 from planner.pipeline import Judgement
 from planner.quoting import inert, plain
 
+UNJUDGED = "could not be judged"
 COLORS = {
     Severity.ERROR: "31",
     Severity.WARNING: "33",
@@ -90,7 +91,7 @@ def _verdict(judgement: Judgement, options: Options) -> Iterator[str]:
     word = _paint(judgement.verdict.value, COLORS[judgement.verdict], options)
     expected = " (as expected)" if judgement.verdict is judgement.expected is not Verdict.FEASIBLE else ""
     if not judgement.judged:
-        word, expected = "could not be judged", ""
+        word, expected = UNJUDGED, ""
     elif _is_valid(judgement):
         word = _paint("valid", COLORS[Verdict.FEASIBLE], options)
     yield f"{plain_line(judgement.file)}: {word}{expected}"
@@ -165,7 +166,13 @@ def _statistic(result: PlanResult, metric: str) -> str:
 
 def _summary(judgements: Sequence[Judgement]) -> str:
     """Deployments by verdict; a Base, a Project or a catalogue file that holds is valid, not feasible."""
-    words = Counter("valid" if _is_valid(item) else item.verdict.value for item in judgements)
-    order = (*(verdict.value for verdict in Verdict), "valid")
+    words = Counter(_outcome(item) for item in judgements)
+    order = (*(verdict.value for verdict in Verdict), "valid", UNJUDGED)
     parts = ", ".join(f"{words[word]} {word}" for word in order if words[word])
     return f"{len(judgements)} specs: {parts}"
+
+
+def _outcome(judgement: Judgement) -> str:
+    if not judgement.judged:
+        return UNJUDGED
+    return "valid" if _is_valid(judgement) else judgement.verdict.value

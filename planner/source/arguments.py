@@ -11,6 +11,7 @@ from planner.quoting import quoted, visible
 from planner.source.faults import fault
 from planner.source.sniffing import is_ours
 
+STDIN = Path("-")
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -18,13 +19,16 @@ def expand(paths: Iterable[Path], skipped: list[Path] | None = None) -> tuple[tu
     """The files that `paths` stand for, each once, in order; and what names nothing.
 
     A folder stands for every YAML file below it that is a planner document, looks like one, or cannot be read; sorted,
-    hidden folders left out. skipped: takes the other YAML files. Findings: `file-not-found`, `file-none-matched`,
+    hidden folders left out. `-` stands for standard input. skipped: takes the other YAML files. Findings: `file-not-found`, `file-none-matched`,
     `file-unreadable`; with any of them not everything could be judged.
     """
     files: dict[Path, None] = {}
     findings: list[Finding] = []
     for path in paths:
         name = visible(path.as_posix())
+        if path == STDIN:
+            files[path] = None
+            continue
         if not _is_folder(path):
             if not os.path.lexists(path):
                 findings.append(fault("file-not-found", f"there is no file or folder {quoted(name)}", Location(name)))

@@ -34,14 +34,17 @@ def read_text(path: Path, root: Path, file: str) -> str | Finding:
             data = stream.read(LARGEST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as error:
         return _unreadable(error, file)
-    return _too_large(file) if len(data) > LARGEST_BYTES else _decoded(data, file)
+    return decoded(data, file)
 
 
 def _too_large(file: str) -> Finding:
     return fault("file-too-large", f"the file is larger than {LARGEST_BYTES // 1024} KiB", Location(file))
 
 
-def _decoded(data: bytes, file: str) -> str | Finding:
+def decoded(data: bytes, file: str) -> str | Finding:
+    """The text of `data`, or why there is none."""
+    if len(data) > LARGEST_BYTES:
+        return _too_large(file)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

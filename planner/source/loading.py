@@ -12,7 +12,7 @@ from planner.quoting import quoted, visible
 from planner.source import reader
 from planner.source.document import Document
 from planner.source.faults import fault
-from planner.source.files import read_text
+from planner.source.files import decoded, read_text
 from planner.source.merging import Merger
 from planner.source.node import Flat, Node, digest, flatten
 from planner.source.project import find, root_of
@@ -50,6 +50,12 @@ def parse(text: str, *, file: str = "<text>", folder: Path | None = None) -> Loa
     """As `load`, of text that is in no file; `folder` is where its references start, by default the working folder."""
     where = (folder or Path()).resolve()
     return _loaded(text, _File(where / "-", file), root_of(where))
+
+
+def parse_bytes(data: bytes, *, file: str) -> Loaded:
+    """As `parse`, of bytes that come from no file, with the limits of files."""
+    text = decoded(data, file)
+    return (None, (text,)) if isinstance(text, Finding) else parse(text, file=file)
 
 
 def _loaded(text: str, file: _File, root: Path) -> Loaded:

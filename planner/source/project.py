@@ -17,11 +17,16 @@ MARKERS = ("planner.yaml", ".git")
 
 def root_of(folder: Path) -> Path:
     """The nearest folder from `folder` upwards with a `planner.yaml` or a `.git`; else `folder` itself. Resolved."""
+    return find_root(folder) or folder.resolve()
+
+
+def find_root(folder: Path) -> Path | None:
+    """The same; None where no folder has one."""
     real = folder.resolve()
     for candidate in (real, *real.parents):
         if any(os.path.lexists(candidate / marker) for marker in MARKERS):
             return candidate
-    return real
+    return None
 
 
 def resolve(reference: str, written: Location, document: Document, *, path: str = "") -> Path | Finding:

@@ -167,3 +167,30 @@ def test_help_and_version_are_status_zero(planner: Planner) -> None:
     assert planner("--help").exit_code == 0
     assert planner("check", "--help").exit_code == 0
     assert planner("--version").stdout.startswith("planner, version ")
+
+
+def test_the_summary_tells_what_was_not_judged_from_what_is_invalid(write: Write, planner: Planner) -> None:
+    found = planner("check", write("feasible"), write("invalid"), "specs/none.yaml")
+    assert found.exit_code == 2
+    assert found.stdout.splitlines()[-1] == "3 specs: 1 feasible, 1 invalid, 1 could not be judged"
+
+
+def test_both_endings_of_yaml_files_count_in_a_folder(write: Write, planner: Planner, project: Path) -> None:
+    (project / write("too-big")).rename(project / "specs" / "prod.yml")
+    found = planner("check", "specs")
+    assert found.exit_code == 1 and "specs/prod.yml: infeasible" in found.stdout
+
+
+def test_two_specs_that_would_write_one_report_are_refused(write: Write, planner: Planner, project: Path) -> None:
+    """Neither is written: whichever came last would stand for both, and `--check` could never pass."""
+    first, second = write("feasible", name="same"), "specs/other name.yaml"
+    (project / second).write_text((project / first).read_text("utf-8"), "utf-8")
+    third = write("feasible", name="third")
+    found = planner("report", "specs")
+    assert found.exit_code == 1
+    assert "reports/same would be the report of several" in found.stderr
+    assert f"({second}, {first})" in found.stderr
+    names = sorted(file.name for file in (project / "reports").iterdir())
+    assert "third.md" in names and "same.md" not in names
+    assert planner("report", "--check", "specs").exit_code == 1
+    assert planner("report", "--directory", "out", first, third).exit_code == 0
