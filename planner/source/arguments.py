@@ -19,8 +19,8 @@ def expand(paths: Iterable[Path], skipped: list[Path] | None = None) -> tuple[tu
     """The files that `paths` stand for, each once, in order; and what names nothing.
 
     A folder stands for every YAML file below it that is a planner document, looks like one, or cannot be read; sorted,
-    hidden folders left out. `-` stands for standard input. skipped: takes the other YAML files. Findings: `file-not-found`, `file-none-matched`,
-    `file-unreadable`; with any of them not everything could be judged.
+    hidden folders left out. `-` stands for standard input. skipped: takes the other YAML files. Findings:
+    `file-not-found`, `file-none-matched`, `file-unreadable`; with any of them not everything could be judged.
     """
     files: dict[Path, None] = {}
     findings: list[Finding] = []
