@@ -8,9 +8,10 @@ It spends cache memory: kept blocks live in the same pool as running sequences. 
 capacity, and a cold start, a lost node or an eviction storm sees none of it. Answer times can tell one tenant what
 another has asked.
 
-It does nothing where no class declares a prefix or turns of a session, and where the prefix is shorter than a block.
-The state of recurrent layers stands for a whole prompt: some engine versions keep it at block boundaries, others drop
-prefix caching for such models. Their blocks are long (a block of cache is as large as a state: hundreds of tokens).
+It does nothing where no class declares a prefix or turns of a session and no trace has the blocks of its prompts, and
+where the prefix is shorter than a block. The state of recurrent layers stands for a whole prompt: some engine versions
+keep it at block boundaries, others drop prefix caching for such models. Their blocks are long (a block of cache is as
+large as a state: hundreds of tokens).
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ def applies(plan: Plan, lever: LeverUse) -> str:
         version = f" {plan.engine.version}" if plan.engine.version else ""
         return f"{plan.engine.name}{version} keeps no prefixes of a model with these recurrent layers"
     repeated = max((_repeated_tokens(item) for item in plan.workload.classes), default=0.0)
+    if _recorded_blocks(plan):
+        return ""
     if repeated == 0:
         return "no class declares a prefix (`prefix: {shared_tokens: …}` or `{hit_rate: …}`)"
     if repeated < block:
@@ -68,6 +71,12 @@ def idle(plan: Plan) -> Plan:
     if plan.model.state_bytes_per_sequence == 0 or engines.prefix_block(plan) is None:
         return plan
     return replace(plan, engine=set_by_lever(plan.engine, enable_prefix_caching=True))
+
+
+def _recorded_blocks(plan: Plan) -> bool:
+    """Whether recorded traffic says which blocks its prompts begin with."""
+    loads = [plan.workload.load, *(item.load for item in plan.workload.classes if item.load is not None)]
+    return any(load.recording is not None and len(load.recording.prefixes) > 0 for load in loads)
 
 
 def _repeated_tokens(item: RequestClass) -> float:

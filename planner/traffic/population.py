@@ -6,7 +6,7 @@ A `Source` gives the requests that come by themselves, in order, and those that 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import count, islice, takewhile
@@ -195,7 +195,19 @@ def recorded(
     """
     total = len(trace.arrival_s) if requests is None else min(requests, len(trace.arrival_s))
     kept = (index for index in range(total) if int((index + 1) * share) > int(index * share))
-    return Source(_recorded(trace, index, scale, caching, owner) for index in kept)
+    numbered = ((index, _recorded(trace, index, scale, caching, owner)) for index in kept)
+    return Source(_in_sessions(numbered, trace))
+
+
+def _in_sessions(requests: Iterable[tuple[int, Request]], trace: Trace) -> Iterator[Request]:
+    """Requests with the session and the turn of it that they are, where the recording has sessions."""
+    turns: dict[int, int] = {}
+    for index, request in requests:
+        if trace.sessions:
+            request.session = session = trace.sessions[index]
+            request.turn = turns.get(session, 0)
+            turns[session] = request.turn + 1
+        yield request
 
 
 def _recorded(trace: Trace, index: int, scale: float, caching: bool, owner: int) -> Request:
