@@ -99,13 +99,19 @@ def test_the_median_of_each_group() -> None:
     assert not missed
 
 
+@pytest.mark.xfail(strict=True, reason="one group of open loops is at 22.9 %: gaps of 5 to 16 ms in whole milliseconds")
+def test_the_ninetieth_percentile_of_each_group() -> None:
+    assert not {item.name: error(item.after, 0.9) for item in scored() if error(item.after, 0.9) > NINETIETH}
+
+
+@pytest.mark.xfail(strict=True, reason="95.3 % are covered: the band is a little too wide")
 def test_the_band_covers_what_it_says() -> None:
-    """Nine of ten and more of the rows that were not points lie within the narrowest band that is given."""
+    """80 to 95 % of the rows that were not points lie within the narrowest band that is given."""
     half = prior().bands["calibrated"]["latency"]
     after = [value for item in scored() for value in item.after]
     covered = sum(abs(value) <= half for value in after) / len(after)
     print(f"covered: {covered:.1%}")
-    assert 0.80 <= covered <= 0.99
+    assert 0.80 <= covered <= 0.95
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
