@@ -20,6 +20,7 @@ from planner.report import (
     memory_picture,
     provenance,
     regime,
+    replicas,
     under_load,
     verdict_section,
 )
@@ -62,6 +63,7 @@ def build(
         baseline=_baseline(plan, result),
         memory=_memory(plan, result, known),
         load=under_load.section(plan, result.shipped.bands, known.under_load),
+        replicas=replicas.section(plan, result),
         ladder=ladder.section(plan, result),
         obligations=ladder.obligations(result),
         regime=regime.section(known.turning_points),

@@ -259,6 +259,15 @@ class CostSection:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaSection:
+    """pools: of prompts and of answers. missing: what holds while some are lost, replaced, or not yet started."""
+
+    sentence: str
+    pools: Table | None
+    missing: Table | None
+
+
+@dataclass(frozen=True, slots=True)
 class DecidingSection:
     sentence: str
     figure: str
@@ -315,6 +324,7 @@ class ReportModel:
     baseline: BaselineSection | None = None
     memory: MemorySection | None = None
     load: LoadSection | None = None
+    replicas: ReplicaSection | None = None
     ladder: LadderSection | None = None
     obligations: TableSection | None = None
     regime: RegimeSection | None = None
