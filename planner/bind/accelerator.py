@@ -152,7 +152,7 @@ def _remembered(
         return card
     doubt_memory(memory, known, path, binding)
     capacities = document["accelerator"].get("memory") or {}
-    share = float(capacities.get("gpu_share", 1.0)) if isinstance(capacities, Mapping) else 1.0
+    share = units.si(capacities.get("gpu_share", 1.0), "positive-share") if isinstance(capacities, Mapping) else 1.0
     return replace(
         card,
         capacity_bytes=card.capacity_bytes * share,

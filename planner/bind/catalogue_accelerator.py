@@ -138,13 +138,13 @@ def _derate(figures: Entry, shares: Entry) -> Derate:
     by_type: Entry = general.get("bandwidth") or {}
     bandwidth = next((share for family, share in by_type.items() if kind.startswith(family)), FALLBACK.bandwidth)
     return Derate(
-        bandwidth=float(own.get("bandwidth", bandwidth)),
-        compute=float(own.get("compute", general.get("compute", FALLBACK.compute))),
+        bandwidth=units.si(own.get("bandwidth", bandwidth), "positive-share"),
+        compute=units.si(own.get("compute", general.get("compute", FALLBACK.compute)), "positive-share"),
     )
 
 
 def _efficiencies(mapping: Entry) -> dict[str, float]:
-    return {key: float(item["value"]) for key, item in (mapping.get("efficiencies") or {}).items()}
+    return {key: units.si(item["value"], "positive-share") for key, item in (mapping.get("efficiencies") or {}).items()}
 
 
 def _prices(document: Entry, devices: int) -> tuple[Price, ...]:

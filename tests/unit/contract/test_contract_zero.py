@@ -42,7 +42,7 @@ api_price/cached api_price/input api_price/output energy_price power_supply/elec
 objectives/cost_per_million_tokens/max objectives/cost_per_million_tokens/min
 objectives/cost_per_request/max objectives/cost_per_request/min
 """.split()
-KINDS = ("accelerator", "base", "deployment", "model", "project")
+KINDS = ("accelerator", "base", "calibration", "deployment", "measurement", "model", "project")
 PREFIX = "#/$defs/"
 
 

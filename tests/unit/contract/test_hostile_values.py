@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,21 @@ def test_the_command_line_refuses_text_that_is_no_value(value: str, tmp_path: Pa
     (judged,) = json.loads(result.stdout)["results"]
     assert judged["verdict"] == "invalid"
     assert all(item["line"] for item in judged["findings"])
+
+
+@pytest.mark.parametrize("file", [*EVERYTHING, *COMMITTED], ids=lambda file: file.stem)
+def test_a_share_is_the_same_in_percent(file: Path) -> None:
+    """Every number from 0 to 1 that may be written in percent too: the plan is the same."""
+    for document, path in placed(file):
+        node: Any = document.data
+        for step in path:
+            node = node[step]
+        if type(node) is not float or not 0 < node <= 1:
+            continue
+        percent = with_value(document, path, f"{node * 100:.10g} %")
+        if contract.validate(percent):
+            continue
+        was, now = bind.plan(document)[0], bind.plan(percent)[0]
+        assert was is not None
+        assert now is not None
+        assert replace(now, sha256="", variants={}) == replace(was, sha256="", variants={}), path
