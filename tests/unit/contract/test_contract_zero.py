@@ -41,6 +41,9 @@ length_statistics/max
 api_price/cached api_price/input api_price/output energy_price power_supply/electricity_price hardware/spares
 objectives/cost_per_million_tokens/max objectives/cost_per_million_tokens/min
 objectives/cost_per_request/max objectives/cost_per_request/min
+measured_latency/mean measured_latency/p50 measured_latency/p90 measured_latency/p95 measured_latency/p99
+measured_latency/max measured_memory/kv_tokens measured_run/prompt_tokens measured_run/output_tokens
+calibration/residuals/*/points
 """.split()
 KINDS = ("accelerator", "base", "calibration", "deployment", "measurement", "model", "project")
 PREFIX = "#/$defs/"
