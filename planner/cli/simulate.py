@@ -172,6 +172,8 @@ def simulate(
         where = (scheduler, results)
         raise SystemExit(sweep(spec, asked, points, sets, where, output_format, output, options.colored(color, output)))
     found = _run(spec, asked, sets)
+    if not found.judgement.is_deployment:
+        raise click.UsageError(f"{visible(spec.as_posix())} is no Deployment; only a Deployment can be simulated.")
     status = options.exit_status([found.judgement], strict=strict, fail_on="error")
     shown = Options(color=options.colored(color, output), failed=status != 0)
     write(_printed(found, output_format, shown), output)

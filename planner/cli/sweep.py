@@ -34,6 +34,8 @@ def sweep(
         found = prepared(spec, base, rates, seeds, display=name, today=options.today(), sets=sets)
     except NotSimulatedError as error:
         raise CouldNotError(f"{visible(name)} cannot be simulated: {error}") from error
+    if not found.judgement.is_deployment:
+        raise click.UsageError(f"{visible(name)} is no Deployment; only a Deployment can be simulated.")
     rows = _rows(found, *where) if found.plan is not None else []
     text = as_json(found, rows) if output_format == "json" else as_text(found, rows, Options(color=color))
     write(text, output)

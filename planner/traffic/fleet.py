@@ -95,14 +95,17 @@ class Fleet:
         self._states = [UP] * self.replicas
         together = self._prepare()
         self._changed(0.0)
-        routed = len(self.engines) > 1 and (self.router != "round-robin" or source.turns)
+        several = len(self.engines) > 1
+        routed = several and (self.router != "round-robin" or source.turns)
+        # What follows is drawn from one load: engines that ran one after another would leave nothing to the last.
+        follows = several and source.follow is not None
         if self.prefills:
             self._hand_over(source)
             self._together(source, True)
             return
         self._follow(source, routed)
-        if together or routed:
-            self._together(source, source.follow is not None and routed)
+        if together or routed or follows:
+            self._together(source, follows)
             return
         for request in source.requests:
             self._place(request)
@@ -178,7 +181,7 @@ class Fleet:
     # ------------------------------------------------------------------ time in order
 
     def _together(self, source: Source, routed: bool) -> None:
-        """routed: what follows a request is placed by the router, so no engine may run ahead of where it may come."""
+        """routed: something follows a request, so no engine may run ahead of where it may come."""
         requests = iter(source.requests)
         upcoming = next(requests, None)
         while True:

@@ -181,6 +181,23 @@ def test_a_missing_spec_is_status_two(planner: Planner, project: Path) -> None:
     assert planner("simulate", "specs").exit_code == 2
 
 
+@pytest.mark.parametrize("more", [(), ("--seeds", "1")])
+def test_only_a_deployment_is_simulated(planner: Planner, project: Path, more: tuple[str, ...]) -> None:
+    (project / "specs" / "base.yaml").write_text("apiVersion: planner/v1\nkind: Base\n", "utf-8")
+    found = planner("simulate", "specs/base.yaml", *more)
+    assert (found.exit_code, "is no Deployment" in found.stderr) == (2, True)
+
+
+def test_a_closed_loop_over_replicas_is_served_by_all(spec: Any, run_of: Any) -> None:
+    """Eight over two replicas: four each all the time, and twice what one replica serves of four."""
+    loop = ("rate: 0.2 request/s, process: constant", "concurrency: 4")
+    one = run_of(spec(loop, name="one"), "--requests", "200")["run"]
+    two = run_of(spec((loop[0], "concurrency: 8"), ("compute: 1.0}", "compute: 1.0}\n  replicas: 2"), name="two"),
+                 "--requests", "400")["run"]  # fmt: skip
+    assert two["throughput"]["requests_per_s"] == pytest.approx(2.0 * one["throughput"]["requests_per_s"], rel=0.05)
+    assert two["engine"]["running"] + two["engine"]["waiting"] == pytest.approx(4.0, rel=0.05)
+
+
 def test_a_rate_with_a_unit_and_for_a_time(spec: Any, run_of: Any) -> None:
     """Twelve a minute for ten minutes, constant: 120 arrivals, of which a tenth is warm-up."""
     run = run_of(spec(), "--rate", "12 request/minute", "--duration", "10 minute", "--interval", "5 minute")["run"]

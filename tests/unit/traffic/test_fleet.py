@@ -347,3 +347,16 @@ def test_one_engine_behind_any_router_is_that_engine() -> None:
         found.run(traffic("closed", 3)[0])
         ends.append([item.finished_s for item in everyone(found)])
     assert ends[0] == ends[1] == ends[2]
+
+
+@pytest.mark.parametrize("router", ROUTERS)
+def test_a_closed_loop_keeps_every_engine_busy_to_the_end(router: str) -> None:
+    """Eight at all times over two engines: four each, all through the run, not one engine after the other."""
+    engines = [EngineSimulation(StepClock(FIXED, 2048.0), Limits(2048, 64)) for _ in range(2)]
+    kinds = [Kind(prompts=(100.0,), outputs=(20.0, 30.0))]
+    Fleet(engines, router=router).run(closed_loop(kinds, 8, 400, 1))
+    assert [len(engine.done) for engine in engines] == pytest.approx([200, 200], abs=12)
+    ends = [engine.now for engine in engines]
+    assert ends[0] == pytest.approx(ends[1], rel=0.05)
+    inside = sum(item.latency_s for engine in engines for item in engine.done) / max(ends)
+    assert inside == pytest.approx(8.0, rel=0.05)
