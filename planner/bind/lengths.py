@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planner.contract.lengths import LEVELS, mean_bounds
 from planner.domain.workload import Length
 
 # Standard normal quantiles of the percentiles that a spec may declare.
@@ -24,7 +25,8 @@ def length(value: Any) -> Length:
 
     A log-normal is laid through the declared percentiles (or mean), cut at the declared maximum: the median
     exp(mu), each percentile exp(mu + sigma z). One percentile alone gives sigma 0 unless a maximum is
-    declared, which then is read as the 99.9th percentile. The mean is that of the cut distribution.
+    declared, which then is read as the 99.9th percentile, or a mean. The mean is that of the cut distribution. What
+    is declared holds: a percentile that is not lies between those beside it, and the mean within what they allow.
     """
     if not isinstance(value, Mapping):
         return fixed(float(value))
@@ -34,8 +36,24 @@ def length(value: Any) -> Length:
     points = {key: min(math.exp(mu + sigma * z), maximum) for key, z in NORMAL_QUANTILE.items()}
     points["mean"] = _censored_mean(mu, sigma, maximum)
     points["max"] = maximum
-    points.update(declared)
-    return Length(points, tuple(declared))
+    return Length(_between({**points, **declared}, declared), tuple(declared))
+
+
+def _between(points: dict[str, float], declared: Mapping[str, float]) -> dict[str, float]:
+    """The points with what is not declared put between what is."""
+    least = 0.0
+    for key in LEVELS:
+        if key in declared:
+            least = declared[key]
+            continue
+        above = next(
+            (declared[other] for other in tuple(LEVELS)[tuple(LEVELS).index(key) :] if other in declared), None
+        )
+        points[key] = least = max(least, points[key] if above is None else min(points[key], above))
+    if "mean" not in declared:
+        low, high = mean_bounds({level: points[key] for key, level in LEVELS.items()})
+        points["mean"] = min(max(points["mean"], low), high)
+    return points
 
 
 def recorded(tokens: Sequence[int], trace: str) -> Length:
@@ -54,6 +72,8 @@ def _fit(declared: Mapping[str, float]) -> tuple[float, float]:
     points = [(NORMAL_QUANTILE[key], math.log(max(number, 1.0))) for key, number in declared.items() if key in QUANTILE]
     if len(points) == 1 and "max" in declared and declared["max"] > 0:
         points.append((3.0902, max(math.log(declared["max"]), points[0][1])))
+    elif len(points) == 1 and declared.get("mean", 0.0) >= 1.0:
+        return _through_mean(*points[0], math.log(declared["mean"]))
     if not points:
         return _from_mean(declared)
     middle_z = math.fsum(z for z, _ in points) / len(points)
@@ -62,6 +82,17 @@ def _fit(declared: Mapping[str, float]) -> tuple[float, float]:
     slope = math.fsum((z - middle_z) * (y - middle) for z, y in points) / spread if spread else 0.0
     sigma = max(slope, 0.0)
     return middle - sigma * middle_z, sigma
+
+
+def _through_mean(z: float, percentile: float, mean: float) -> tuple[float, float]:
+    """One percentile and the mean, as logarithms: q = mu + z s and m = mu + s^2 / 2, so s^2 / 2 - z s - (m - q) = 0.
+
+    The smaller root that is no less than 0; where there is none, the spread with the least mean, s = z.
+    """
+    inner = z * z + 2.0 * (mean - percentile)
+    roots = [z - math.sqrt(inner), z + math.sqrt(inner)] if inner >= 0.0 else [z]
+    sigma = min((root for root in roots if root >= 0.0), default=0.0)
+    return percentile - sigma * z, sigma
 
 
 def _from_mean(declared: Mapping[str, float]) -> tuple[float, float]:

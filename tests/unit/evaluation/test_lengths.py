@@ -2,7 +2,11 @@
 
 import math
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from planner.bind.lengths import length
+from planner.contract.lengths import LEVELS, mean_bounds
 from planner.evaluation.mix import quantile
 
 
@@ -40,3 +44,29 @@ def test_a_median_of_nothing_is_read_as_one_token() -> None:
     found = length({"p50": 0, "p95": 10})
     assert found.mean < 10
     assert found.at("p95") == 10
+
+
+def test_a_median_and_a_mean_give_the_spread() -> None:
+    # sigma^2 / 2 = ln(150 / 100), so sigma = 0.90052; p95 = 100 x exp(1.64485 x 0.90052) = 439.8.
+    found = length({"p50": 100, "mean": 150})
+    assert math.isclose(found.at("p95"), 439.8, rel_tol=1e-3)
+    assert found.mean == 150
+
+
+def test_a_percentile_that_is_not_declared_lies_between_those_that_are() -> None:
+    # The log-normal nearest to the three has 284.8 at its 90th percentile.
+    assert length({"p50": 88, "p95": 274, "p99": 1089, "max": 29280}).at("p90") == 274
+
+
+STATISTICS = st.lists(st.integers(1, 100_000), min_size=5, max_size=5).map(sorted)
+
+
+@given(STATISTICS, st.sets(st.sampled_from(tuple(LEVELS)), min_size=1))
+def test_percentiles_rise_and_the_mean_is_one_that_they_allow(tokens: list[int], kept: set[str]) -> None:
+    declared = {key: value for key, value in zip(LEVELS, tokens, strict=True) if key in kept}
+    found = length(declared)
+    values = [found.at(key) for key in LEVELS]
+    assert values == sorted(values)
+    low, high = mean_bounds({LEVELS[key]: float(value) for key, value in declared.items()})
+    assert low * (1 - 1e-12) <= found.mean <= high * (1 + 1e-12)
+    assert all(found.at(key) == value for key, value in declared.items())
