@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ import click
 from planner import __version__
 from planner.cli import options
 from planner.cli.parameters import SPEC
-from planner.cli.writing import write
+from planner.cli.writing import CouldNotError, write
 from planner.domain.measurement import Measurement
 from planner.findings import Finding, Verdict
 from planner.pipeline import Judgement
@@ -42,10 +43,13 @@ def calibrate(
     from planner.calibration import calibrate as fitted
     from planner.calibration.document import text
 
+    for path in measurements:
+        if not os.path.lexists(path):
+            raise CouldNotError(f"there is no file {visible(path.as_posix())}")
     plan, findings = calibrating.planned(spec, spec.as_posix(), sets)
     found, problems = _read(measurements)
     if plan is None or problems:
-        _refuse(spec, (*findings, *problems))
+        _refuse(measurements[0] if plan is not None and len(measurements) == 1 else spec, (*findings, *problems))
     assert plan is not None
     day = max([item.date for item in found if item.date] or [""]) or date
     if day is None:
@@ -72,12 +76,12 @@ def _read(paths: tuple[Path, ...]) -> tuple[tuple[Measurement, ...], tuple[Findi
     return tuple(found), tuple(problems)
 
 
-def _refuse(spec: Path, findings: tuple[Finding, ...]) -> None:
+def _refuse(at_fault: Path, findings: tuple[Finding, ...]) -> None:
     """Every problem at once. Exit status 2 where a file could not be read at all, else 1."""
     from planner import output as outputs
     from planner import source
 
     could = not any(finding.id in source.COULD_NOT_JUDGE for finding in findings)
-    failed = Judgement(spec.as_posix(), None, None, None, findings, Verdict.INVALID, could)
+    failed = Judgement(at_fault.as_posix(), None, None, None, findings, Verdict.INVALID, could)
     click.echo(outputs.render("text", [failed], outputs.Options()), err=True, nl=False)
     raise SystemExit(1 if could else 2)

@@ -70,7 +70,7 @@ def _of_lever(module: ModuleType) -> str:
     lines = [f"{module.NAME} ({module.CLASS})", "", inspect.getdoc(module) or "", "", f"Lowers: {reduces}."]
     lines += [f"Evaluate ({kind}): {text}" for kind, text in module.EVALUATE]
     lines += [f"With {other}: {why}" for other, why in module.INTERACTS]
-    lines += [f"Not evaluated yet: {module.PENDING}"] if module.PENDING else []
+    lines += ["Its effect is read off two runs of the same requests."] if getattr(module, "SIMULATED", False) else []
     return "\n".join([*lines, "", "In a spec:", _indented(module.EXAMPLE)])
 
 

@@ -126,9 +126,8 @@ def _step(use: LeverUse, compared: tuple[Evaluation, Evaluation] | None, after: 
     module = levers.get(use.use)
     evaluate = module.evaluate(use.lever_class) if use.use == "change" else module.EVALUATE
     obligations = tuple(Obligation(text) for _, text in evaluate)
-    pending = getattr(module, "PENDING", "")
-    effect = None if pending or compared is None else effect_of(*compared)
-    return LeverStep(use, effect, after, obligations, module.REDUCES, pending, compared)
+    effect = None if compared is None else effect_of(*compared)
+    return LeverStep(use, effect, after, obligations, module.REDUCES, compared=compared)
 
 
 def effect_of(before: Evaluation, after: Evaluation) -> Mapping[str, float]:

@@ -99,9 +99,12 @@ def fetch_s(plan: Plan) -> float:
 
 
 def at_rate(plan: Plan, rate_per_s: float) -> Plan:
-    """A pool under requests at a rate, as regular as the spec's own."""
+    """A pool under requests at a rate, as regular as the spec's own.
+
+    A loop's next request comes when one is answered: as regularly as the slower pool works.
+    """
     declared = plan.workload.load
-    process, cv = (declared.process, declared.cv) if declared.kind == "rate" else ("poisson", None)
+    process, cv = (declared.process, declared.cv) if declared.kind == "rate" else ("constant", None)
     load = Load("rate", rate_per_s=rate_per_s / turns_of(plan), process=process, cv=cv)
     classes = tuple(replace(item, load=None) for item in plan.workload.classes)
     return replace(plan, workload=replace(plan.workload, load=load, classes=classes))

@@ -10,7 +10,6 @@ EVALUATE: tuple[tuple[str, str], ...]   obligations: (class of evidence, what to
 PROPERTIES: dict[str, Any]     JSON Schema of its parameters ("quantity" annotates a unit's dimension).
 REQUIRED: tuple[str, ...]      parameters that must be given.
 EXAMPLE: str                   a YAML list item.
-PENDING: str                   "" or why the effect is not evaluated yet (reported as `effect: null`).
 SIMULATED: bool                (may be left out: False) whether its effect shows only where requests are simulated.
 INTERACTS: tuple[tuple[str, str], ...]   (other lever, why the two together are not the sum of each alone); a
                                pair is stated once, by either of its levers, and only where it puts a declared
@@ -62,7 +61,6 @@ class LeverModule(Protocol):
     PROPERTIES: dict[str, Any]
     REQUIRED: tuple[str, ...]
     EXAMPLE: str
-    PENDING: str
     INTERACTS: tuple[tuple[str, str], ...]
 
     def bind(self, parameters: Mapping[str, Any], context: LeverContext) -> Mapping[str, Any]: ...

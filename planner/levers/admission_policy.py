@@ -52,7 +52,6 @@ EXAMPLE = """\
   max_queued_requests: 64
   queue_timeout: 10 s
 """
-PENDING = ""
 SIMULATED = True
 INTERACTS: tuple[tuple[str, str], ...] = ()
 

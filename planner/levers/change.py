@@ -40,7 +40,6 @@ EXAMPLE = """\
   name: two-way-tensor-parallel
   set: {engine: {tensor_parallel_size: 2}}
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 

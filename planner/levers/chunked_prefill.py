@@ -34,7 +34,6 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 PROPERTIES: dict[str, Any] = {}
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = "- use: chunked-prefill\n"
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 

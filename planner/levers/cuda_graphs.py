@@ -30,7 +30,6 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 PROPERTIES: dict[str, Any] = {}
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = "- use: cuda-graphs\n"
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 # CUDA graphs and HIP graphs; an empty vendor is a card declared by figures.

@@ -47,7 +47,6 @@ EXAMPLE = """\
   prefill: {hardware: {replicas: 2}, engine: {max_num_seqs: 8}}
   decode: {hardware: {replicas: 1}, engine: {max_num_seqs: 256}}
 """
-PENDING = ""
 SIMULATED = True
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("chunked-prefill", "no decode runs beside a prefill any more: chunking then only bounds activations"),

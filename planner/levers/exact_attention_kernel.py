@@ -32,7 +32,6 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 PROPERTIES: dict[str, Any] = {}
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = "- use: exact-attention-kernel\n"
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = ()
 
 

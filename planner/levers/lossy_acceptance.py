@@ -35,7 +35,6 @@ EXAMPLE = """\
 - use: lossy-acceptance
   acceptance_length: 3.4
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("quantize-weights", "the declared acceptance belongs to other weights: measure it on the quantised ones"),
 )

@@ -38,7 +38,6 @@ EVALUATE: tuple[tuple[str, str], ...] = (
 PROPERTIES: dict[str, Any] = {}
 REQUIRED: tuple[str, ...] = ()
 EXAMPLE = "- use: prefix-caching\n"
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     (
         "kv-offload",

@@ -43,7 +43,6 @@ EXAMPLE = """\
 - use: quantize-kv-cache
   format: fp8
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("prefix-caching", "entries rounded once are read by every request with the prefix: evaluate on a warm cache"),
 )

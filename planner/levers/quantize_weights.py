@@ -47,7 +47,6 @@ EXAMPLE = """\
 - use: quantize-weights
   format: fp8
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("quantize-kv-cache", "two errors add up: evidence for each alone does not cover the two together"),
 )

@@ -54,7 +54,6 @@ EXAMPLE = """\
   window: 4096
   layers: {every: 2}
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("prefix-caching", "windowed layers drop old blocks: a hit rate measured with full attention does not hold"),
     ("sparse-attention", "both change the same layers: what one has changed the other leaves alone"),

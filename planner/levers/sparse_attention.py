@@ -40,7 +40,6 @@ EXAMPLE = """\
 - use: sparse-attention
   selected_tokens: 2048
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("quantize-kv-cache", "tokens are selected by rounded keys: evaluate the two together"),
     ("speculative-decoding", "the declared acceptance belongs to full attention: measure it with the selection"),

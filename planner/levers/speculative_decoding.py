@@ -65,7 +65,6 @@ EXAMPLE = """\
   num_speculative_tokens: 4
   acceptance_length: 2.77
 """
-PENDING = ""
 INTERACTS: tuple[tuple[str, str], ...] = (
     ("quantize-weights", "the declared acceptance belongs to other weights: measure it on the quantised ones"),
     ("quantize-kv-cache", "the declared acceptance belongs to a cache in 16 bits: measure it on the quantised one"),

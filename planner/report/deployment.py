@@ -61,17 +61,19 @@ def facts(plan: Plan, pools: Mapping[str, Plan]) -> tuple[Labelled, ...]:
         rows.append(Labelled("Further classes", count(len(plan.workload.classes) - _MOST_CLASSES)))
     rows += _fallbacks(plan)
     if price is not None:
-        each = list(pools.values()) or [plan]
-        whole = sum(
-            (pool.hardware.price_usd_per_hour or 0.0) * pool.hardware.count * pool.hardware.replicas.minimum
-            for pool in each
-        )
-        rows.append(
-            Labelled("Price", f"{dollars(price, 'USD/hour')} per accelerator, {dollars(whole, 'USD/hour')} in all")
-        )
+        rows.append(Labelled("Price", f"{dollars(price, 'USD/hour')} per accelerator, {_paid(plan, pools)}"))
     if plan.owner:
         rows.append(Labelled("Owner", plan.owner))
     return tuple(rows)
+
+
+def _paid(plan: Plan, pools: Mapping[str, Plan]) -> str:
+    """ "5.80 USD/hour in all", or for those that are always paid for where more may join or some are spare."""
+    each = [pool.hardware for pool in pools.values()] or [plan.hardware]
+    numbers = [hardware.count * hardware.replicas.minimum + hardware.spares for hardware in each]
+    whole = sum(number * (hardware.price_usd_per_hour or 0.0) for number, hardware in zip(numbers, each, strict=True))
+    fixed = all(not hardware.spares and hardware.replicas.minimum == hardware.replicas.maximum for hardware in each)
+    return f"{dollars(whole, 'USD/hour')} " + ("in all" if fixed else f"for the {sum(numbers)} always paid for")
 
 
 def _fallbacks(plan: Plan) -> list[Labelled]:

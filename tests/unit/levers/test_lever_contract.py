@@ -63,7 +63,7 @@ class TestEachLever:
     def test_declares_itself(self, module: ModuleType) -> None:
         assert module.CLASS in get_args(LeverClass)
         assert set(module.REDUCES) <= COSTS
-        assert isinstance(module.PENDING, str)
+        assert isinstance(getattr(module, "SIMULATED", False), bool)
         assert module.EVALUATE, "every lever obliges to evaluate something"
         assert {kind for kind, _ in module.EVALUATE} <= EVIDENCE
         assert all(text.endswith(".") for _, text in module.EVALUATE)

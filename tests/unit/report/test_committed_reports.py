@@ -61,15 +61,25 @@ def test_the_verdict_counts_what_the_objectives_say(file: Path) -> None:
 @pytest.mark.parametrize("file", REPORTS, ids=NAMES)
 def test_the_hour_costs_price_times_accelerators(file: Path) -> None:
     text = file.read_text("utf-8")
-    price = re.search(r"^- Price: ([\d.,]+) USD/hour per accelerator, ([\d.,]+) USD/hour in all", text, re.MULTILINE)
+    price = re.search(
+        r"^- Price: ([\d.,]+) USD/hour per accelerator, ([\d.,]+) USD/hour (?:in all|for the (\d+) always paid for)$",
+        text,
+        re.MULTILINE,
+    )
     if price is None:
         assert "| Cost per hour | n/a | n/a |" in text
         return
-    hardware = re.search(r"^- Hardware: (?:(\d+) replicas of )?(\d+) ", text, re.MULTILINE)
+    hardware = re.search(r"^- Hardware: (?:(\d+)(?: to \d+)? replicas of )?(\d+) ", text, re.MULTILINE)
     assert hardware is not None
     number = int(hardware.group(1) or 1) * int(hardware.group(2))
+    spares = re.search(r"^\| Spare accelerators \| (\d+) \|", text, re.MULTILINE)
+    number += int(spares.group(1)) if spares else 0
+    assert int(price.group(3) or number) == number
     assert float(price.group(2)) == pytest.approx(float(price.group(1)) * number, rel=1e-3)
-    assert f"| Cost per hour | {price.group(2)} USD/hour | {price.group(2)} USD/hour |" in text
+    electricity = re.search(r"^\| of it, electricity \| ([\d.,]+) USD/hour", text, re.MULTILINE)
+    shipped = {row[0]: row[2] for row in rows(text, "## Baseline")}["Cost per hour"]
+    hour = float(price.group(2)) + float(electricity.group(1) if electricity else 0)
+    assert float(shipped.split()[0]) == pytest.approx(hour, rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", ["1", "2718"])
