@@ -143,8 +143,13 @@ def _capacity(
 def _refusal(
     plan: Plan, taken: Taken, static: float, before: float, tokens: float, kinds: dict[CacheKind, int]
 ) -> Refusal:
-    """Weights above the static share; a context that the pool does not hold."""
+    """Weights above the static share; a context that the pool does not hold.
+
+    A context that nobody declared is no promise: there the longest request counts (`context-beyond-cache` says so).
+    """
     length = plan.engine.max_model_len or 0
+    if plan.engine.origins.get("max_model_len") == "default":
+        length = min(length, _demand.of(plan).promised_tokens)
     if taken.weights >= static:
         smallest = taken.weights / before if before > 0 else float("inf")
         text = f"Weights of {gib(taken.weights)} are above the static share of {gib(static)}"

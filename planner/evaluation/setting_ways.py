@@ -1,7 +1,11 @@
-"""The smallest change of one engine setting with which an engine that refuses would start; the output stays."""
+"""The smallest change of engine settings with which an engine that refuses would start; the output stays.
+
+One setting alone; where none is enough, one together with a context no longer than the longest request.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,6 +13,7 @@ from typing import Any
 from planner import engines
 from planner.domain.plan import Plan
 from planner.engines import MemoryLedger
+from planner.evaluation.mix import promised_tokens
 from planner.evaluation.starting import largest, ledger, starts
 
 HIGHEST_PERCENT = 98
@@ -16,7 +21,29 @@ HIGHEST_PERCENT = 98
 
 
 def setting_ways(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(words, {setting: value}) of each setting that alone is enough. plan: configured, and refused."""
+    """(words, {setting: value}) of each setting that is enough. plan: configured, and refused."""
+    alone = tuple(_alone(plan))
+    yield from alone or _shorter(plan)
+
+
+def _shorter(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each setting that is enough once the context is the longest request and no more."""
+    longest = math.ceil(max(map(promised_tokens, plan.workload.classes), default=0.0))
+    limit = plan.engine.max_model_len
+    if limit is None or not 0 < longest < limit or starts(plan, max_model_len=longest):
+        return
+    shorter = replace(plan, engine=replace(plan.engine, max_model_len=longest))
+    for text, changed in _alone(shorter):
+        yield (
+            f"max_model_len of {longest:,}, as long as the longest request, and {text}",
+            {
+                "max_model_len": longest,
+                **changed,
+            },
+        )
+
+
+def _alone(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from _fraction(plan)
     yield from _sequences(plan)
     yield from _graphs(plan)

@@ -124,7 +124,11 @@ def readme_commands() -> list[str]:
 def test_readme_begins_with_the_two_commands_and_that_of_the_tests() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     first = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:3]
-    assert first == ["pip install .\n", "planner check specs/prod.yaml\n", "pip install -e '.[test]' && pytest\n"]
+    assert first == [
+        "pip install .\n",
+        "planner check specs/prod.yaml\n",
+        "pip install -e '.[test]' && pytest -n auto --dist worksteal\n",
+    ]
 
 
 @pytest.mark.parametrize("line", readme_commands())

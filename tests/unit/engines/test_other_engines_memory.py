@@ -71,9 +71,14 @@ class TestSglang:
         assert ledger.refusal_values["smallest_fraction"] == pytest.approx(0.190, abs=0.001)
 
     def test_context_above_the_pool(self, make_plan: MakePlan) -> None:
-        ledger = sglang.memory(make_plan("llama-3.1-8b", "sglang", 22.0, memory_fraction=0.85))
+        """Of a context that is promised; one that nobody declared only shortens what requests may be."""
+        plan = make_plan("llama-3.1-8b", "sglang", 22.0, memory_fraction=0.85, max_model_len=131072)
+        ledger = sglang.memory(plan)
         assert ledger.refusal_values["reason"] == "one-sequence"
         assert "131,072 tokens needs 16.00 GiB" in ledger.refusal
+        undeclared = sglang.memory(make_plan("llama-3.1-8b", "sglang", 22.0, memory_fraction=0.85))
+        assert undeclared.memory.fits
+        assert undeclared.memory.kv_capacity_tokens == ledger.memory.kv_capacity_tokens
 
     def test_start_line_prints_gb(self, make_plan: MakePlan) -> None:
         plan = make_plan("llama-3.1-8b", "sglang", 79.18, memory_fraction=0.9)

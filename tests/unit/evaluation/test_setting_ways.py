@@ -48,3 +48,35 @@ def test_as_if_every_hundredth_were_tried(engine: str) -> None:
     expected = next((percent / 100 for percent in nearest_first if starts(percent)), None)
     found = [changed["memory_fraction"] for _, changed in setting_ways(plan) if "memory_fraction" in changed]
     assert found == ([] if expected is None else [expected])
+
+
+UNDECLARED = """
+apiVersion: planner/v1
+kind: Deployment
+metadata: {name: refused}
+model: {ref: openai/gpt-oss-120b}
+hardware: {accelerator: h100-sxm, count: 1}
+engine: {name: vllm, version: "0.11"}
+workload: {load: {concurrency: 8}, classes: [{name: all, prompt_tokens: 1000, output_tokens: 200}]}
+"""
+
+
+def test_a_shorter_context_together_with_one_setting() -> None:
+    """The recipe of one H100: a context that is needed, and more of the card."""
+    document, _ = source.parse(UNDECLARED)
+    assert document is not None
+    refused = judge_document(document, today="2026-01-01")
+    assert refused.plan is not None
+    ways = list(setting_ways(shipped(refused.plan)))
+    assert ways
+    assert all(changed["max_model_len"] == 1200 for _, changed in ways)
+    assert "max_model_len of 1,200, as long as the longest request, and gpu_memory_utilization of 0." in ways[0][0]
+    for _, changed in ways:
+        settings = {"gpu_memory_utilization" if key == "memory_fraction" else key: changed[key] for key in changed}
+        assigned = [f"/engine/{key}={value}" for key, value in settings.items()]
+        document, _ = source.set_values(document, [item.replace("True", "true") for item in assigned])
+        assert not any(
+            item.id == "memory-does-not-fit" for item in judge_document(document, today="2026-01-01").findings
+        )
+        document, _ = source.parse(UNDECLARED)
+        assert document is not None
