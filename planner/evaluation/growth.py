@@ -24,6 +24,8 @@ MOST = 1e6
 """Times the load: nothing is looked for beyond."""
 ROUNDS = 7
 """Of runs: what is left is a hundredth of the time that was searched."""
+BEFORE = 0.05
+"""Months before the seats run out: what still holds there holds until they do."""
 CLOSED_ROUNDS = 14
 """Of loads with a closed form, which are quick."""
 HELPED = (
@@ -64,7 +66,11 @@ def runs_out(found: Detail) -> RunsOut | None:
         if not breaks:
             many = "for ten years" if last == MONTHS else f"at {MOST:,.0f} times the load"
             return RunsOut(None, f"holds {many}", _times(growth.rate_per_month, last))
+    elif not _broken_at(plan, _times(growth.rate_per_month, max(high - BEFORE, 0.0))):
+        low = max(high - BEFORE, 0.0)
     for _ in range(rounds):
+        if _told_apart(growth.since, low, high):
+            break
         middle = (low + high) / 2.0
         missed = _broken_at(plan, _times(growth.rate_per_month, middle))
         if missed:
@@ -72,6 +78,11 @@ def runs_out(found: Detail) -> RunsOut | None:
         else:
             low = middle
     return RunsOut(month_after(growth.since, low), ", ".join(breaks), _times(growth.rate_per_month, low))
+
+
+def _told_apart(since: str, low: float, high: float) -> bool:
+    """Whether nothing that is printed would change: one calendar month, and a few days of it."""
+    return high - low <= 2.0 * BEFORE and month_after(since, low) == month_after(since, high)
 
 
 def _times(rate: float, months: float) -> float:

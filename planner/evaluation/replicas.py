@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from planner.domain.accelerator import Replicas
 from planner.domain.plan import Plan
+from planner.domain.remembering import by_object
 from planner.evaluation.latency import operate, seats_of
 from planner.evaluation.mix import mix_of, turns_of
 from planner.evaluation.operating import MOST_SEATS, Operating
@@ -38,9 +39,7 @@ def settled(plan: Plan, sequences_that_fit: float | None, *, peak: bool = True) 
     declared = plan.hardware.replicas
     if not declared.scales or plan.workload.load.kind not in SETTLING:
         return plan
-    service = service_of(plan, mix_of(plan))
-    seats = seats_of(plan, sequences_that_fit)
-    wanted = target_of(plan, service, seats)
+    service, seats, wanted = _aim(plan, sequences_that_fit)
     load = plan.workload.load if peak else replace(plan.workload.load, peak=1.0)
     asked = replace(plan, workload=replace(plan.workload, load=load))
 
@@ -54,6 +53,13 @@ def settled(plan: Plan, sequences_that_fit: float | None, *, peak: bool = True) 
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return fixed(plan, high)
+
+
+@by_object
+def _aim(plan: Plan, sequences_that_fit: float | None) -> tuple[Service, float, float]:
+    """Service, seats, and requests in one replica that scaling aims at: the same at the peak and at the mean rate."""
+    service, seats = service_of(plan, mix_of(plan)), seats_of(plan, sequences_that_fit)
+    return service, seats, target_of(plan, service, seats)
 
 
 def target_of(plan: Plan, service: Service, seats: float) -> float:

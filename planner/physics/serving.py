@@ -28,12 +28,13 @@ from typing import Any
 
 from planner.physics import elementwise
 from planner.physics.attention import causal_pairs
+from planner.physics.root import root
 from planner.physics.step import StepCost, step_terms
 
 CAPTURE_EXPONENT = 4.0
 """Steps vary around their mean size: the share of them that a captured graph holds falls from 1 to 0 around it."""
-HALVINGS = 50
-"""Of the interval of an open loop's step time."""
+SHORTEST = 2.0**-50
+"""Of the longest step time of an open loop: none is looked for below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def closed_loop(cost: StepCost, requests: Requests, engine: Engine, concurrency:
 
 
 def open_loop(cost: StepCost, requests: Requests, engine: Engine, rate_per_s: float) -> Steady | None:
-    """Poisson arrivals: the mean step that serves what comes in while it runs, by bisection.
+    """Poisson arrivals: the mean step that serves what comes in while it runs.
 
     None: no step does with the seats that there are and with full chunks.
     """
@@ -223,12 +224,11 @@ def open_loop(cost: StepCost, requests: Requests, engine: Engine, rate_per_s: fl
         return (1.0 - busy) * decode / cost.stages + busy * mixed, decode, mixed, busy
 
     longest = min(engine.seats / answer if answer else float("inf"), 1.0 / share) / rate_per_s
-    if mean_s(longest)[0] >= longest:
+    above = mean_s(longest)[0] - longest
+    if above >= 0.0:
         return None
-    low, high = 0.0, longest
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if mean_s(middle)[0] < middle else (middle, high)
+    shortest = longest * SHORTEST
+    high = root(lambda step: mean_s(step)[0] - step, (shortest, mean_s(shortest)[0] - shortest), (longest, above))
     mean, decode, mixed, busy = mean_s(high)
     batch = rate_per_s * high * answer
     used = rate_per_s * high * share
