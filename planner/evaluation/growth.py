@@ -66,10 +66,10 @@ def runs_out(found: Detail) -> RunsOut | None:
         if not breaks:
             many = "for ten years" if last == MONTHS else f"at {MOST:,.0f} times the load"
             return RunsOut(None, f"holds {many}", _times(growth.rate_per_month, last))
-    elif not _broken_at(plan, _times(growth.rate_per_month, max(high - BEFORE, 0.0))):
+    elif simulation.wanted(plan) and not _broken_at(plan, _times(growth.rate_per_month, max(high - BEFORE, 0.0))):
         low = max(high - BEFORE, 0.0)
     for _ in range(rounds):
-        if _told_apart(growth.since, low, high):
+        if simulation.wanted(plan) and _told_apart(growth.since, low, high):
             break
         middle = (low + high) / 2.0
         missed = _broken_at(plan, _times(growth.rate_per_month, middle))
