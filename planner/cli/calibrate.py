@@ -43,9 +43,9 @@ def calibrate(
     from planner.calibration import calibrate as fitted
     from planner.calibration.document import text
 
-    for path in measurements:
-        if not os.path.lexists(path):
-            raise CouldNotError(f"there is no file {visible(path.as_posix())}")
+    missing = [visible(path.as_posix()) for path in measurements if not os.path.lexists(path)]
+    if missing:
+        raise CouldNotError(f"there is no file {', '.join(missing)}")
     plan, findings = calibrating.planned(spec, spec.as_posix(), sets)
     found, problems = _read(measurements)
     if plan is None or problems:

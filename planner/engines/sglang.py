@@ -149,7 +149,7 @@ def _refusal(
     """
     length = plan.engine.max_model_len or 0
     if plan.engine.origins.get("max_model_len") == "default":
-        length = min(length, _demand.of(plan).promised_tokens)
+        length = min(length, max(1, _demand.of(plan).promised_tokens))
     if taken.weights >= static:
         smallest = taken.weights / before if before > 0 else float("inf")
         text = f"Weights of {gib(taken.weights)} are above the static share of {gib(static)}"

@@ -57,7 +57,8 @@ def runs_out(found: Detail) -> RunsOut | None:
     broken = _broken(found.evaluation, found.served.operating.overloaded) or _broken_at(plan, 1.0, lost_only=True)
     if broken:
         return RunsOut(None, f"does not hold at the declared load: {', '.join(broken)}")
-    rounds = ROUNDS if simulation.wanted(plan) else CLOSED_ROUNDS
+    simulated = simulation.wanted(plan)
+    rounds = ROUNDS if simulated else CLOSED_ROUNDS
     last = min(MONTHS, math.log(MOST) / math.log1p(growth.rate_per_month))
     low, high = 0.0, _end(found, growth.rate_per_month)
     breaks: tuple[str, ...] = ("capacity",)
@@ -66,10 +67,10 @@ def runs_out(found: Detail) -> RunsOut | None:
         if not breaks:
             many = "for ten years" if last == MONTHS else f"at {MOST:,.0f} times the load"
             return RunsOut(None, f"holds {many}", _times(growth.rate_per_month, last))
-    elif simulation.wanted(plan) and not _broken_at(plan, _times(growth.rate_per_month, max(high - BEFORE, 0.0))):
+    elif simulated and not _broken_at(plan, _times(growth.rate_per_month, max(high - BEFORE, 0.0))):
         low = max(high - BEFORE, 0.0)
     for _ in range(rounds):
-        if simulation.wanted(plan) and _told_apart(growth.since, low, high):
+        if simulated and _same_in_print(growth.since, low, high):
             break
         middle = (low + high) / 2.0
         missed = _broken_at(plan, _times(growth.rate_per_month, middle))
@@ -80,8 +81,8 @@ def runs_out(found: Detail) -> RunsOut | None:
     return RunsOut(month_after(growth.since, low), ", ".join(breaks), _times(growth.rate_per_month, low))
 
 
-def _told_apart(since: str, low: float, high: float) -> bool:
-    """Whether nothing that is printed would change: one calendar month, and a few days of it."""
+def _same_in_print(since: str, low: float, high: float) -> bool:
+    """Whether low and high print alike: one calendar month, and a few days of it."""
     return high - low <= 2.0 * BEFORE and month_after(since, low) == month_after(since, high)
 
 

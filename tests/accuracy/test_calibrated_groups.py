@@ -113,9 +113,14 @@ def test_the_median_of_each_group() -> None:
     assert not missed
 
 
+@pytest.mark.xfail(strict=True, reason="one group of open loops is at 22.9 %: gaps of 5 to 16 ms in whole milliseconds")
 def test_the_ninetieth_percentile_of_each_group() -> None:
-    """More than is asked, which is 20 % over all groups together (above). Gaps of 5 to 16 ms in whole milliseconds are
-    off by up to 10 % before anything is predicted, so only what their rounding leaves unexplained counts here."""
+    assert not {item.name: error(item.after, 0.9) for item in scored() if error(item.after, 0.9) > NINETIETH}
+
+
+def test_the_ninetieth_percentile_of_each_group_beyond_rounding() -> None:
+    """Gaps of 5 to 16 ms in whole milliseconds are off by up to 10 % before anything is predicted: here only what their
+    rounding leaves unexplained counts."""
     beyond = {item.name: error(item.beyond_rounding, 0.9) for item in scored()}
     assert not {name: value for name, value in beyond.items() if value > NINETIETH}
 

@@ -89,6 +89,7 @@ CALLS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("simulate", SPEC, "--rates", "1", "--rate", "2"), "--rate and --rates exclude each other"),
     (("calibrate", SPEC), "Missing argument 'MEASUREMENTS...'"),
     (("calibrate", SPEC, "none.csv"), "there is no file none.csv"),
+    (("calibrate", SPEC, "none.csv", "nor.json"), "there is no file none.csv, nor.json"),
     (("calibrate", SPEC, "none.csv", "--output", "specs"), "'specs' is a directory"),
     (("calibrate", SPEC, "none.csv", "--date", "yesterday"), "write year-month-day"),
     (("calibrate", SPEC, "none.csv", "--set", "nope"), "write `/nope=value`"),

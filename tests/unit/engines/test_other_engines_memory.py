@@ -80,6 +80,14 @@ class TestSglang:
         assert undeclared.memory.fits
         assert undeclared.memory.kv_capacity_tokens == ledger.memory.kv_capacity_tokens
 
+    def test_a_pool_below_one_token_is_refused_whatever_was_declared(self, make_plan: MakePlan) -> None:
+        # Weights of 14.96 GiB of 21.4 free: a share a hair above them leaves less than the 128 KiB of one token.
+        plan = make_plan("llama-3.1-8b", "sglang", 22.0, memory_fraction=0.5)
+        smallest = sglang.memory(plan).refusal_values["smallest_fraction"]
+        ledger = sglang.memory(make_plan("llama-3.1-8b", "sglang", 22.0, memory_fraction=smallest * (1 + 1e-7)))
+        assert ledger.memory.kv_capacity_tokens == 0
+        assert not ledger.memory.fits
+
     def test_start_line_prints_gb(self, make_plan: MakePlan) -> None:
         plan = make_plan("llama-3.1-8b", "sglang", 79.18, memory_fraction=0.9)
         assert sglang.start_line(plan, sglang.memory(plan)).endswith("size: 55.76 GB")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from planner import source
@@ -73,10 +75,8 @@ def test_a_shorter_context_together_with_one_setting() -> None:
     assert "max_model_len of 1,200, as long as the longest request, and gpu_memory_utilization of 0." in ways[0][0]
     for _, changed in ways:
         settings = {"gpu_memory_utilization" if key == "memory_fraction" else key: changed[key] for key in changed}
-        assigned = [f"/engine/{key}={value}" for key, value in settings.items()]
-        document, _ = source.set_values(document, [item.replace("True", "true") for item in assigned])
-        assert not any(
-            item.id == "memory-does-not-fit" for item in judge_document(document, today="2026-01-01").findings
-        )
-        document, _ = source.parse(UNDECLARED)
-        assert document is not None
+        fresh, _ = source.parse(UNDECLARED)
+        assert fresh is not None
+        fresh, _ = source.set_values(fresh, [f"/engine/{key}={json.dumps(value)}" for key, value in settings.items()])
+        found = judge_document(fresh, today="2026-01-01").findings
+        assert not any(item.id == "memory-does-not-fit" for item in found)
